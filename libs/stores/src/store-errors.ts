@@ -38,6 +38,7 @@ const retryableCodes = new Set<unknown>([
 /** Codes of a server that could not answer in time. */
 const lateCodes = new Set<unknown>([
   50, // MaxTimeMSExpired
+  64, // WriteConcernTimeout
   187, // LinearizableReadConcernError
 ]);
 

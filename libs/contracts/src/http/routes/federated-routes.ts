@@ -52,6 +52,7 @@ export const federatedRoutes = {
     method: 'post',
     path: '/api/v1/auth/federated/challenge',
     auth: 'none',
+    finality: 'none',
     success: {
       status: 200,
       description: 'The challenge.',
@@ -71,7 +72,6 @@ export const federatedRoutes = {
       'another mail, ask again.',
     method: 'post',
     path: '/api/v1/auth/federated/link/code',
-    finality: 'none',
     headers: knownHeaders,
     auth: 'none',
     body: LinkCodeRequest,

@@ -146,6 +146,7 @@ export const passkeyRoutes = {
     method: 'post',
     path: '/api/v1/auth/passkeys/challenge',
     auth: 'none',
+    finality: 'none',
     success: {
       status: 200,
       description: 'The challenge.',
@@ -167,7 +168,6 @@ export const passkeyRoutes = {
     method: 'post',
     path: '/api/v1/auth/passkeys/login',
     auth: 'none',
-    finality: 'none',
     headers: loginHeaders,
     body: PasskeyLoginRequest,
     success: { status: 200, description: 'The session is open.', body: TokenResponse, example: tokenExample },
