@@ -233,24 +233,9 @@ describe('refusals because of what only the primary has', () => {
     const { answer, hasWaited } = await ask(
       ({ challenges }) => challenges.updateOne({ _id: challenge_id }, { $set: { ended_at: new Date() } }),
       () => confirmReset(on, challenge_id),
-      'challenges',
+      'user_sessions',
     );
     expect([answer.json.error_code, hasWaited]).toEqual(['ERR-CODE-INVALID', true]);
-  });
-
-  test('an undo is not refused for good before a majority has the first one', async () => {
-    const { email, user_id: _id } = await newSession(api);
-    const change_id = randomUUID();
-    const former = { change_id, email, email_key: email, until: new Date() };
-    await scene.collections.users.updateOne({ _id }, { $set: { former_emails: [former] } });
-    const { emailChanges } = storesOf(scene.collections);
-    expect(await emailChanges.findByChange(change_id)).toMatchObject({ _id });
-    const { answer, hasWaited } = await ask(
-      ({ users }) => users.updateOne({ _id }, { $set: { former_emails: [] } }),
-      () => emailChanges.findByChange(change_id),
-      'users',
-    );
-    expect([answer, hasWaited]).toEqual([undefined, true]);
   });
 
   test.each<[string, (on: Collections, asked: Awaited<ReturnType<typeof askForCode>>) => Promise<unknown>]>([
