@@ -40,6 +40,7 @@ const lateCodes = new Set<unknown>([
   50, // MaxTimeMSExpired
   64, // WriteConcernTimeout
   187, // LinearizableReadConcernError
+  251, // NoSuchTransaction, if no majority confirms it
 ]);
 
 const brokenSocketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET']);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
-import { type Collections, collectionsOf } from '@auth-account/stores';
+import { type Collections, collectionsOf, createTransactionRunner, isStoreUnavailable } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
 import { createEmailChangeTokens, createEmailCodes, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MongoClient } from 'mongodb';
+import { type ClientSession, MongoClient } from 'mongodb';
 import { createReadMail } from '../../../services/worker/src/mail/read-mail.ts';
 import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
 import { authctl } from '../../support/authctl.ts';
@@ -261,6 +262,34 @@ describe('refusals because of what only the primary has', () => {
     expect([answer, hasWaited]).toEqual([undefined, true]);
   });
 });
+
+test.each<[string, (on: Collections, _id: string, session: ClientSession) => Promise<unknown>]>([
+  ['of what it has read', ({ users }, _id, session) => users.findOne({ _id }, { session })],
+  ['of a unique index', ({ users }, _id, session) => users.insertOne({ _id } as UserDocument, { session })],
+])(
+  'work that refuses a transaction because %s gets an error of the store while no majority has that',
+  async (_, read) => {
+    const { collections, mongo } = scene;
+    const refuse = async (session: ClientSession) => {
+      await read(collections, 'unconfirmed', session);
+      throw new Error('refused');
+    };
+    const run = () =>
+      createTransactionRunner(mongo)(refuse, { isCommitted: async () => false }).catch((error: unknown) => error);
+    await admin(secondary).command({ fsync: 1, lock: true });
+    try {
+      const unconfirmed = { _id: 'unconfirmed', email_key: randomUUID() } as UserDocument;
+      await collections.users.replaceOne({ _id: unconfirmed._id }, unconfirmed, {
+        upsert: true,
+        writeConcern: { w: 1 },
+      });
+      expect(isStoreUnavailable(await run())).toBe(true);
+    } finally {
+      await admin(secondary).command({ fsyncUnlock: 1 });
+    }
+    expect(isStoreUnavailable(await run())).toBe(false);
+  },
+);
 
 test('an operator is not told that an account is disabled already before a majority has that', async () => {
   const { email, user_id: _id } = await newSession(api);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ClientSession, type MongoClient, MongoError } from 'mongodb';
+import { type ClientSession, type MongoClient, MongoError, MongoServerError } from 'mongodb';
 import type { SessionHold } from '../session-hold.ts';
 import { isDuplicateKey } from '../store-errors.ts';
 import { createKeyedLock } from './keyed-lock.ts';
@@ -181,9 +181,9 @@ interface Failed {
 }
 
 /**
- * Aborts a transaction that has not ended, even if its commit was sent, and waits until a majority has what the
- * transaction has read. The driver's own abort would abort nothing after a commit, and hides all errors. If the work was
- * refused, it throws MongoDB's error, because what the refusal tells of may be rolled back.
+ * Aborts a transaction that has not ended, even if its commit was sent, in which case the driver itself would abort
+ * nothing. If the work was refused, it waits until a majority has what the transaction has read, or throws MongoDB's
+ * error, because what the refusal tells of may be rolled back.
  */
 async function abort(client: MongoClient, session: ClientSession, { error, hasBegun }: Failed): Promise<void> {
   if (isTransient(error)) {
@@ -192,11 +192,24 @@ async function abort(client: MongoClient, session: ClientSession, { error, hasBe
   }
   if (!hasBegun) return;
   try {
-    await client.db('admin').command({ abortTransaction: 1, writeConcern: confirmed }, { session });
+    // Only if it finds no transaction does the server wait for a majority. So a second abort confirms the first.
+    const isOver = await sendAbort(client, session);
+    if (!isOver && isRefusal(error)) await sendAbort(client, session);
   } catch (failure) {
     // Other errors of MongoDB are ignored: the caller gets the first error, and the server ends the transaction later.
-    const isIgnored = failure instanceof MongoError && (!isRefusal(error) || failure.code === noSuchTransaction);
-    if (!isIgnored) throw failure;
+    if (!(failure instanceof MongoError) || isRefusal(error)) throw failure;
+  }
+}
+
+/** Returns false if this command has aborted the transaction, true if it was over. The driver's own abort hides errors. */
+async function sendAbort(client: MongoClient, session: ClientSession): Promise<boolean> {
+  try {
+    await client.db('admin').command({ abortTransaction: 1, writeConcern: confirmed }, { session });
+    return false;
+  } catch (failure) {
+    const isOver = failure instanceof MongoServerError && failure.code === noSuchTransaction;
+    if (!isOver || failure.errorResponse.writeConcernError !== undefined) throw failure;
+    return true;
   }
 }
 

@@ -78,6 +78,7 @@ export function createLogOut(
     if (sessionId === undefined) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
     const isEnded = await end(token, { sessionId, userId }, { reason: 'logout', at, requestId, ...other });
     if (!isEnded) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
+    origin.onCommitted?.();
     audit({ event: 'logout.succeeded', user_id: userId, session_id: sessionId }, origin);
     await announce({ sessionIds: [sessionId], reason: 'LOGOUT_CONFIRMED', requestId, at, ...other });
     return {
