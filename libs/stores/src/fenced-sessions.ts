@@ -60,12 +60,9 @@ export function withFence<T>(
  * carry `afterClusterTime`, which linearizable reads do not allow. For the same reason the read must be the first
  * command of its session.
  */
-export async function passFence(
-  { db, collectionName }: Collections['sessions'],
-  session?: ClientSession,
-): Promise<void> {
+async function passFence({ db, collectionName }: Collections['sessions'], session: ClientSession): Promise<void> {
   const read = { find: collectionName, filter: { _id: '' }, limit: 1, singleBatch: true };
-  await db.command({ ...read, ...confirmedRead }, session && { session });
+  await db.command({ ...read, ...confirmedRead }, { session });
 }
 
 const fenced = { readConcern: { level: 'majority' } } as const;

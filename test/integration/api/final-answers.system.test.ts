@@ -123,10 +123,28 @@ test('a used code is not refused for good because of a use that the primary alon
   expect(stolen?.json.error_code).toBe('ERR-DEPENDENCY-UNAVAILABLE');
 });
 
-// Must be the last test, because afterwards another member is the primary.
-test('after an election a fence confirms nothing that was read of the former primary', async () => {
+test('any number of answers share a fence, but only one that has begun after their reads', async () => {
   await resume?.();
   resume = undefined;
+  const client = new MongoClient(mongo.uri, { monitorCommands: true });
+  const { begin } = createFence(collectionsOf(client.db(scene.database)));
+  let begun = 0;
+  client.on('commandStarted', ({ commandName }) => {
+    if (commandName === 'find') begun += 1;
+  });
+  try {
+    await client.connect();
+    const pass = begin();
+    // The second comes too late for the fence of the first, and begins the fence of all others.
+    await Promise.all(Array.from({ length: 100 }, pass));
+    expect(begun).toBe(2);
+  } finally {
+    await client.close();
+  }
+});
+
+// Must be the last test, because afterwards another member is the primary.
+test('after an election a fence confirms nothing that was read of the former primary', async () => {
   const client = new MongoClient(mongo.uri);
   const fence = createFence(collectionsOf(client.db(scene.database)));
   const [old, other] = [new MongoClient(mongo.uri), new MongoClient(memberUri(await secondaryPort()))];

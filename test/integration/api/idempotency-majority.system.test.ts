@@ -67,10 +67,11 @@ const patience = { timeoutMs: 60_000, intervalMs: 10 };
 
 type Sending = (on: TokenApi) => Promise<Answer>;
 
-/** Returns true if a read of the collection, or the end of a refused transaction, waits for the majority. */
+/** Returns true if a read of the collection, a fence, or the end of a refused transaction waits for the majority. */
 async function isWaiting(collection: string): Promise<boolean> {
   const reading = { 'command.find': collection, 'command.readConcern.level': 'linearizable' };
-  const waiting = { $or: [reading, { 'command.abortTransaction': { $exists: true } }] };
+  const end = collection === 'fence' ? 'command.commitTransaction' : 'command.abortTransaction';
+  const waiting = { $or: [reading, { [end]: { $exists: true } }] };
   const found = admin(primary).aggregate([{ $currentOp: {} }, { $match: waiting }]);
   return (await found.toArray()).length > 0;
 }
@@ -234,7 +235,7 @@ describe('refusals because of what only the primary has', () => {
     const { answer, hasWaited } = await ask(
       ({ challenges }) => challenges.updateOne({ _id: challenge_id }, { $set: { ended_at: new Date() } }),
       () => confirmReset(on, challenge_id),
-      'user_sessions',
+      'fence',
     );
     expect([answer.json.error_code, hasWaited]).toEqual(['ERR-CODE-INVALID', true]);
   });
