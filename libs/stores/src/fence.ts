@@ -23,7 +23,9 @@ export function createFence({ sessions }: Pick<Collections, 'sessions'>): Fence 
   let passNext = createShared(() => pass(sessions));
   sessions.db.client.on('topologyDescriptionChanged', ({ newDescription }) => {
     const present = electionOf(newDescription);
-    if (present === election) return;
+    // A connection that breaks hides the primary for a moment. The last election still counts then, unless a later one
+    // comes to light.
+    if (present === undefined || present === election) return;
     election = present;
     // A fence at the former primary may not end for a long time.
     passNext = createShared(() => pass(sessions));
