@@ -104,7 +104,7 @@ test('only operations without stored state answer before a majority has what the
 /** A refresh confirms what a 401 says; and a 429 names a time after which the request can be repeated. */
 const notFinal = [401, 429, 503];
 
-test.each(cases.map(({ name, headers }, at) => [name, Object.keys(headers).join(), at] as const))(
+test.each(cases.map(({ name, headers }, at) => [name, Object.keys(headers)[0] ?? 'no key', at] as const))(
   'neither %s nor its repeat at another pod is answered for good while no majority has a write (%s)',
   (_name, _key, at) => {
     const [first, again] = answers[at] ?? [];
