@@ -132,12 +132,8 @@ export async function compose(
   const isDenied = createIsDenied(denyList);
   const tellers = { publishEvent: eventPublisher.publish, audit: guards.audit, announce, tellSessions };
   const commit = createCommit({ transaction, outbox: stores.outbox, sessions: stores.sessions, ...tellers });
-  const heldKeys = createHeldKeys({
-    redis: limitRedis,
-    name: redisKeys(config.KEY_PREFIX).heldKeys,
-    keys: security.serverKeys,
-    now,
-  });
+  const { heldKeys: name } = redisKeys(config.KEY_PREFIX);
+  const heldKeys = createHeldKeys({ redis: limitRedis, name, keys: security.serverKeys, now });
   const sealedTokens = withHeldKeys(security.sealedTokens, heldKeys);
   const sessionParts = { stores, commit, security: { ...security, sealedTokens }, announce, isDenied, readDenialPage };
   const useCases = composeUseCases({ ...shared, hostNow, ...guards, ...sessionParts });
