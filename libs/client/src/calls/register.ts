@@ -2,6 +2,7 @@ import type { SessionInfo } from '../events.ts';
 import { registerAccount } from '../generated/operations.ts';
 import { AuthError } from '../http/auth-error.ts';
 import type { Log, Platform } from '../platform/platform.ts';
+import { entryOf } from '../platform/safe-storage.ts';
 import type { Body, Call, Data } from './call.ts';
 import { createIntents } from './intents.ts';
 import type { Credentials } from './log-in.ts';
@@ -29,7 +30,7 @@ export interface RegisterDeps {
  * should offer to log in.
  */
 export function createRegister({ platform, call, logIn, prefix, log }: RegisterDeps): Register {
-  const intents = createIntents(platform, `${prefix}.registration`, log);
+  const intents = createIntents(platform, entryOf(prefix, 'registration'), log);
 
   /** Returns the account if it is the user's own after all. */
   async function claim({ email, password }: Registration, refusal: unknown): Promise<Data<'registerAccount'>> {
