@@ -6,6 +6,8 @@ import { createRegister, type Register } from './calls/register.ts';
 import { createServiceFetch, type ServiceFetch } from './calls/service-fetch.ts';
 import { type AuthListener, type AuthState, createEvents, type SessionInfo } from './events.ts';
 import * as operations from './generated/operations.ts';
+import { speak } from './http/error-texts.ts';
+import { addressKey } from './http/typed-input.ts';
 import { completePlatform } from './platform/default-platform.ts';
 import type { AuthStorage, Log, Platform } from './platform/platform.ts';
 import { createSafeStorage, emptyEntry, entryNames, entryOf } from './platform/safe-storage.ts';
@@ -24,7 +26,7 @@ export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
   readonly storage: AuthStorage;
   /** Origins of the other services that may get the access token, such as `https://inventory.example.com`. */
   readonly services?: readonly string[];
-  /** Language of messages, sent as `Accept-Language`, such as `ru`. */
+  /** Language of messages, sent as `Accept-Language`, such as `ru`. The default is the platform's. */
   readonly language?: () => string;
   /** Limit for the wait for an answer, in milliseconds. The default is 15,000, and the maximum 20,000. */
   readonly timeoutMs?: number;
@@ -100,7 +102,7 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
   };
   const logInWith: LogInWith = (...asked) => way(...asked);
   const logIn = ({ email, password }: Credentials) =>
-    logInWith(operations.logIn, { email, password }, email.toLowerCase());
+    logInWith(operations.logIn, { email, password }, addressKey(email));
   waking.wake().catch(() => undefined);
 
   async function leave(end: () => Promise<void>): Promise<void> {
@@ -157,6 +159,9 @@ function assemble(options: AuthClientOptions) {
   const { language, timeoutMs, prefix = 'auth-account' } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const given = completePlatform(options);
+  speak(
+    language ?? (() => (globalThis as { readonly navigator?: { readonly language?: string } }).navigator?.language),
+  );
   const log: Log = (entry) => {
     try {
       given.log({ at: given.now(), ...entry });

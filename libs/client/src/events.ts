@@ -64,7 +64,12 @@ export type AuthEvent =
   /** A message from a service of the family. */
   | { readonly type: 'message'; readonly id: string; readonly topic: string; readonly payload: unknown }
   /** After `open` the app should read its data again, because it may have missed messages. */
-  | { readonly type: 'stream'; readonly status: 'open' | 'closed' };
+  | { readonly type: 'stream'; readonly status: 'open' | 'closed' }
+  /**
+   * The gateway, or a proxy before it, refuses the handshake because its headers are too long (431), most often by the
+   * cookies of the domain. The client tries again every five minutes.
+   */
+  | { readonly type: 'stream_refused'; readonly reason: 'headers_too_large' };
 
 export type AuthListener = (event: AuthEvent) => void;
 

@@ -2,6 +2,7 @@ import type { AuthClientOptions, DeviceSignal } from '@auth-account/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
 import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { createHurriedTimers } from '../../support/hurried-timers.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -62,6 +63,45 @@ test("a portal's 401 to the request why a stream has ended does not end it for g
   app.sockets.cut();
   await eventually('it has asked twice', async () => app.network.to('/account').length >= 2);
   app.sockets.isRefused = false;
+  await untilOpen(app);
+});
+
+test('a handshake with too many cookies is reported, and tried again only much later', async () => {
+  let Cookie = `crumbs=${'x'.repeat(20_000)}`;
+  let handshakes = 0;
+  // A browser sends its cookies with a handshake, and with a request that includes credentials.
+  class WithCookies extends WebSocket {
+    constructor(url: string, protocols: string[]) {
+      handshakes += 1;
+      super(url, { protocols, headers: { Cookie } } as unknown as string[]);
+    }
+  }
+  const send: AuthClientOptions['fetch'] = (url, init = {}) =>
+    fetch(url, init.credentials === 'include' ? { ...init, headers: { ...(init.headers as object), Cookie } } : init);
+  const hurried = createHurriedTimers();
+  const pauses: number[] = [];
+  const timers: typeof hurried = {
+    ...hurried,
+    after(ms, work) {
+      pauses.push(ms);
+      return hurried.after(ms, work);
+    },
+  };
+  const socket = WithCookies as unknown as TestApp['sockets']['WebSocket'];
+  const app = await scene.signedIn({ WebSocket: socket, fetch: send, timers });
+  const answers = () => app.log.filter(({ event, status }) => event === 'stream_refused' && status === 431).length;
+  const waits = () => pauses.filter((ms) => ms >= 270_000).length;
+  for (const times of [1, 2]) {
+    await eventually('it waits for long', async () => waits() === times);
+    expect([answers(), handshakes]).toEqual([times, times + 2]);
+    timers.runLong();
+  }
+  expect(app.events.filter(({ type }) => type === 'stream_refused')).toEqual([
+    { type: 'stream_refused', reason: 'headers_too_large' },
+  ]);
+  await eventually('it waits again', async () => waits() === 3);
+  Cookie = 'crumbs=few';
+  timers.runLong();
   await untilOpen(app);
 });
 
