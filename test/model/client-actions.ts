@@ -153,10 +153,10 @@ function logOut(world: World, tab: number): void {
 
 /** Lets the user begin anew. Because nothing tells the service, it may keep the session. */
 function forget(world: World, tab: number): void {
-  const { observed, tabs } = world;
-  if (tabs[tab]?.client.state().status !== 'unknown') return logOut(world, tab);
-  heldSessions(world);
-  call(world, tab, 'forget', (client) => client.forget());
+  if (world.tabs[tab]?.client.state().status === 'unknown') {
+    heldSessions(world);
+    call(world, tab, 'forget', (client) => client.forget());
+  } else logOut(world, tab);
 }
 
 function heldSessions({ observed }: World): ReadonlySet<string> {

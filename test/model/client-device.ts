@@ -116,17 +116,15 @@ function storageOf(device: Device, life: Life, time: VirtualTime, tell: Tell): A
   async function begin(): Promise<StorageFate> {
     tell();
     const fate = life.isOver ? 'works' : (device.fates.shift() ?? 'works');
-    if (fate === 'slow') await new Promise<void>((resolve) => time.after(700, resolve));
+    if (fate === 'hangs' || fate === 'lands') device.faults += 1;
+    if (fate === 'hangs') return never();
+    const ms = { slow: 700, lands: 12_000 }[fate as string];
+    if (ms !== undefined) await new Promise<void>((resolve) => time.after(ms, resolve));
     return fate;
   }
   async function access<T>(isWrite: boolean, effect: () => T): Promise<T> {
     const fate = await begin();
     if (life.isOver) return never();
-    if (fate === 'hangs' || fate === 'lands') {
-      device.faults += 1;
-      if (fate === 'hangs') return never();
-      await new Promise<void>((resolve) => time.after(12_000, resolve));
-    }
     const isRefused = device.isLocked || (isWrite && device.isReadOnly);
     if (isRefused || fate === 'fails') fail();
     const result = effect();

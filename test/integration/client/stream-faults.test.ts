@@ -67,17 +67,6 @@ test("a portal's 401 to the request why a stream has ended does not end it for g
 });
 
 test('a handshake with too many cookies is reported, and tried again only much later', async () => {
-  let Cookie = `crumbs=${'x'.repeat(20_000)}`;
-  let handshakes = 0;
-  // A browser sends its cookies with a handshake, and with a request that includes credentials.
-  class WithCookies extends WebSocket {
-    constructor(url: string, protocols: string[]) {
-      handshakes += 1;
-      super(url, { protocols, headers: { Cookie } } as unknown as string[]);
-    }
-  }
-  const send: AuthClientOptions['fetch'] = (url, init = {}) =>
-    fetch(url, init.credentials === 'include' ? { ...init, headers: { ...(init.headers as object), Cookie } } : init);
   const hurried = createHurriedTimers();
   const pauses: number[] = [];
   const timers: typeof hurried = {
@@ -87,20 +76,24 @@ test('a handshake with too many cookies is reported, and tried again only much l
       return hurried.after(ms, work);
     },
   };
-  const socket = WithCookies as unknown as TestApp['sockets']['WebSocket'];
-  const app = await scene.signedIn({ WebSocket: socket, fetch: send, timers });
+  const app = scene.app({ timers });
+  const email = newEmail();
+  // A browser sends its cookies with a handshake, and with a request that includes credentials.
+  app.sockets.cookie = app.network.cookie = `crumbs=${'x'.repeat(20_000)}`;
+  await app.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  await app.client.logIn({ email, password });
   const answers = () => app.log.filter(({ event, status }) => event === 'stream_refused' && status === 431).length;
   const waits = () => pauses.filter((ms) => ms >= 270_000 && ms <= 300_000).length;
   for (const times of [1, 2]) {
     await eventually('it waits for long', async () => waits() === times);
-    expect([answers(), handshakes]).toEqual([times, times + 2]);
+    expect([answers(), app.sockets.handshakes]).toEqual([times, times + 2]);
     timers.runLong();
   }
   expect(app.events.filter(({ type }) => type === 'stream_refused')).toEqual([
     { type: 'stream_refused', reason: 'headers_too_large' },
   ]);
   await eventually('it waits again', async () => waits() === 3);
-  Cookie = 'crumbs=few';
+  app.sockets.cookie = app.network.cookie = 'crumbs=few';
   timers.runLong();
   await untilOpen(app);
 });
