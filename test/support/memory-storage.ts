@@ -9,6 +9,8 @@ export interface MemoryStorage extends AuthStorage {
   isReadOnly: boolean;
   /** While true, no call settles. `release` ends them all. */
   hangs: boolean;
+  /** Number of calls that hang. */
+  held(): number;
   release(): void;
   /**
    * Makes the entries whose key contains `part` unreadable for good, as a restored backup does. With `isLost` the errors
@@ -33,6 +35,7 @@ export function createMemoryStorage(): MemoryStorage {
     isLocked: false,
     isReadOnly: false,
     hangs: false,
+    held: () => held.length,
     release() {
       storage.hangs = false;
       for (const go of held) go();

@@ -85,10 +85,12 @@ test('a storage that says its content is lost for good signs the user out, with 
 });
 
 test('a session in memory outlives the loss of the storage’s content', async () => {
-  const app = await scene.signedIn(noStream);
-  app.storage.damage('', true);
+  const { email, restart, storage } = await scene.signedIn(noStream);
+  const app = restart();
+  await app.client.ready();
+  storage.damage('', true);
   app.clock.monotonic += 3_600_000;
-  expect((await app.client.account.find()).email).toBe(app.email);
+  expect((await app.client.account.find()).email).toBe(email);
   const again = app.restart();
   expect((await again.client.ready()).status).toBe('signed_in');
 });
@@ -121,16 +123,41 @@ test('a session that was forgotten while the storage was locked stays forgotten 
   expect((await later.restart().client.ready()).status).toBe('signed_in');
 });
 
+test('a session that was forgotten, but cannot be removed, stays forgotten', async () => {
+  const app = await scene.signedIn(noStream);
+  app.clock.monotonic += 3_600_000;
+  await app.client.account.find();
+  const { get, set, remove } = app.storage;
+  let isBroken = true;
+  const unless = <T>(isRefused: boolean, work: () => Promise<T>) =>
+    isBroken && isRefused ? Promise.reject(new Error('it fails')) : work();
+  const isNewest = (key: string) => key.endsWith('.session.0');
+  app.storage.get = (key) => unless(true, () => get(key));
+  app.storage.set = (key, value) => unless(isNewest(key), () => set(key, value));
+  app.storage.remove = (key) => unless(isNewest(key), () => remove(key));
+  const again = app.restart();
+  expect(await codeOf(again.client.ready())).toBe('CLIENT_STATE_UNKNOWN');
+  await again.client.forget();
+  isBroken = false;
+  await again.client.logIn({ email: newEmail(), password }).catch(() => undefined);
+  expect(again.client.state().status).toBe('signed_out');
+  expect((await again.restart().client.ready()).status).toBe('signed_out');
+});
+
 test('a read that began before `forget` brings no session back', async () => {
   const app = await scene.signedIn(noStream);
   app.storage.hangs = true;
   const again = app.restart();
   const ready = again.client.ready();
+  await eventually('both slots are being read', async () => app.storage.held() === 2);
   const forgotten = again.client.forget();
   app.storage.release();
   await Promise.all([ready, forgotten]);
-  await again.client.ready();
-  expect(again.client.state()).toEqual({ status: 'signed_out', reason: 'logged_out' });
+  expect((await again.client.ready()).status).toBe('signed_out');
+  expect(again.events).toEqual([
+    { type: 'state', state: { status: 'signed_out', reason: 'logged_out' } },
+    { type: 'signed_out', reason: 'logged_out' },
+  ]);
 });
 
 test('`forget` in one tab ends the session in the other', async () => {
