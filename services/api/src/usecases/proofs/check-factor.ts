@@ -69,9 +69,9 @@ interface Compared {
 type Compare<G> = (user: PresentUser, given: G, origin: RequestOrigin) => Promise<Compared | undefined>;
 
 /**
- * Creates the check of a second factor, which the limits must admit first. When a place has used up its tries, or
- * tries again and again, the owner is warned. Raises `ERR-SECOND-FACTOR-INVALID` for a wrong factor and for one that was used before, and
- * `ERR-RATE-LIMITED`.
+ * Creates the check of a second factor, which the limits must admit first. When a place has used up its tries, or tries
+ * again and again, the owner is warned. Raises `ERR-SECOND-FACTOR-INVALID` for a wrong factor and for one that was used
+ * before, and `ERR-RATE-LIMITED`.
  */
 export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
   const { limits, audit, warnOfGuesses } = deps;
