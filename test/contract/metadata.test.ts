@@ -32,7 +32,7 @@ describe('the metadata', () => {
       expect(answer.json).toEqual({
         issuer,
         jwks_uri: 'https://auth.example.com/.well-known/jwks.json',
-        access_token_signing_alg_values_supported: ['EdDSA'],
+        access_token_signing_alg_values_supported: ['ES256'],
         access_token_max_lifetime_seconds: 900,
         acr_values_supported: ['1', '2'],
       });

@@ -76,7 +76,7 @@ async function expectHalves(program: Program, keyFile: string): Promise<void> {
     (name) => new RegExp(`${name} has the keys (.*)\\.$`, 'm').exec(program.output())?.[1],
   );
   const [signing, verifying] = [await loadKeyFile(ofApi), await loadKeyFile(ofGateway)];
-  assertAccessTokenKeys(verifying, 'EdDSA', 'verify');
+  assertAccessTokenKeys(verifying, 'verify');
   expect(verifying.keys.map(({ kid }) => kid)).toEqual(signing.keys.map(({ kid }) => kid));
   expect(ofApi).toBe(keyFile);
 }
