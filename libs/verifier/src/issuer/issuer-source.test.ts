@@ -14,7 +14,7 @@ const keySet = (...kids: [string, ...string[]]) => {
   const [first, ...rest] = kids.map(keyOf);
   return publicKeySet({ keys: [first, ...rest] as never });
 };
-const metadataPath = '/.well-known/oauth-authorization-server';
+const metadataPath = '/.well-known/openid-configuration';
 
 let server: Server;
 let base: string;
@@ -135,9 +135,9 @@ describe('refusals of the issuer source', () => {
     ['keys over plain HTTP from elsewhere', () => ({ ...good(), jwks_uri: 'http://192.0.2.1/keys' }), /over https/],
     ['keys that the metadata bring along', () => ({ ...good(), jwks_uri: 'data:,{"keys":[]}' }), /over https/],
     ['a life without end', () => ({ ...good(), access_token_max_lifetime_seconds: 86_401 }), /how long/],
-    ['what is no JSON', () => '<html>', /oauth-authorization-server: /],
+    ['what is no JSON', () => '<html>', /openid-configuration: /],
     ['null', () => 'null', /no JSON object/],
-    ['a redirection', () => 302, /oauth-authorization-server: /],
+    ['a redirection', () => 302, /openid-configuration: /],
     ['too much', () => JSON.stringify({ ...good(), padding: 'x'.repeat(70_000) }), /more than 65536 bytes/],
   ])('the issuer source refuses %s', async (_what, answer, message) => {
     answers[metadataPath] = answer();
@@ -149,6 +149,19 @@ describe('refusals of the issuer source', () => {
     expect(() => open({ issuer: 'http://auth.example.com', reachedAt: base })).not.toThrow();
   });
 });
+
+test.each(['', '/'])(
+  'the metadata of an issuer with a path are asked for behind that path, which may end in "%s"',
+  async (end) => {
+    const issuer = `${base}/people${end}`;
+    answers = {
+      [`/people${metadataPath}`]: { ...metadata(issuer), jwks_uri: `${base}/people/keys` },
+      '/people/keys': keySet('b'),
+    };
+    expect(kidsOf(await open({ issuer }).get())).toEqual(['b']);
+    expect(asked).toEqual([`/people${metadataPath}`, '/people/keys']);
+  },
+);
 
 test('the keys of a public issuer are found at the address at which it is reached', async () => {
   const issuer = 'https://auth.example.com/';

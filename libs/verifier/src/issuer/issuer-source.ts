@@ -54,7 +54,9 @@ export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
   async function ask(): Promise<void> {
     const at = elapsed();
     try {
-      const url = `${base}/.well-known/oauth-authorization-server`;
+      // The path of OpenID Connect comes after the issuer's own path, if it has one. That of RFC 8414 comes before it
+      // (section 3.1), so a proxy that forwards only the issuer's path would not forward it.
+      const url = `${base}/.well-known/openid-configuration`;
       const metadata = await named(url, fetchDocument(url, fetching), (text) => readMetadata(text, issuer));
       const next: Issuer = { metadata, keys: await askKeys(metadata) };
       const isSame = known !== undefined && JSON.stringify(known.issuer) === JSON.stringify(next);

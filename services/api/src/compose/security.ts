@@ -175,10 +175,12 @@ async function watchSiblings(
  * login and refresh are not OAuth endpoints.
  */
 function metadataOf(config: ApiConfig, { keys }: KeySet): ServerMetadata {
+  const algorithms = [...new Set(keys.map(algorithmOf))];
   return {
     issuer: config.TOKEN_ISSUER,
     jwks_uri: config.TOKEN_ISSUER.replace(/\/$/, '') + routes.listPublicKeys.path,
-    access_token_signing_alg_values_supported: [...new Set(keys.map(algorithmOf))],
+    access_token_signing_alg_values_supported: algorithms,
+    id_token_signing_alg_values_supported: algorithms,
     access_token_max_lifetime_seconds: longestTokenSeconds(config),
     acr_values_supported: ['1', '2'],
   };
