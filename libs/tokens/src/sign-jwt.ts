@@ -10,7 +10,7 @@ export interface SigningKey {
 
 /**
  * Signs claims as a compact JWS (RFC 7515 section 7.1) with the three header members that our verifiers expect.
- * `node:crypto` signs on the calling thread in 50 µs. jose would use WebCrypto, which hands the work to another thread
+ * `node:crypto` signs on the calling thread in 27 µs (Ed25519: 38 µs). jose would use WebCrypto, which hands the work to another thread
  * and took twice the CPU (docs/performance.md).
  */
 export function signJwt(claims: object, type: string, { kid, key, algorithm }: SigningKey): string {
