@@ -107,14 +107,15 @@ describe('npm run up', () => {
   );
 
   test.concurrent(
-    'data and keys are kept by the next start',
+    'data and keys, made for the algorithm that is set, are kept by the next start',
     closingAll(async (closing) => {
       const { dir, up, withDatabase } = closing(await openScene());
       const keyFile = join(dir, 'data', 'keys', 'access-token-keys.json');
-      const first = up();
+      const first = up([], { ACCESS_TOKEN_ALGORITHM: 'EdDSA' });
       await first.waitFor('Ready after');
       await withDatabase((client) => client.db('test').collection('kept').insertOne({}));
       const key = await readFile(keyFile, 'utf8');
+      expect(JSON.parse(key).keys[0].alg).toBe('EdDSA');
       // The next test has keys of the user's instead.
       await expectHalves(first, keyFile);
       await end(first);
@@ -132,7 +133,7 @@ describe('npm run up', () => {
     closingAll(async (closing) => {
       const { dir, up } = closing(await openScene());
       const own = join(dir, 'own.json');
-      await writeKeyFile(own, { keys: [await generateSigningKey('EdDSA')] }, { replace: false });
+      await writeKeyFile(own, { keys: [await generateSigningKey('ES256')] }, { replace: false });
       const program = up([], { ACCESS_TOKEN_KEYS_FILE: own });
       await program.waitFor('Ready after');
       await expectHalves(program, own);
