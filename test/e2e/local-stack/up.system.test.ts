@@ -158,6 +158,17 @@ describe('npm run up', () => {
   );
 
   test.concurrent(
+    'an algorithm of keys that does not exist is named, and no keys are made',
+    closingAll(async (closing) => {
+      const { dir, up } = closing(await openScene());
+      const program = up([], { ACCESS_TOKEN_ALGORITHM: 'RS256' });
+      expect(await program.ended).toBe(1);
+      expect(program.output()).toContain('ACCESS_TOKEN_ALGORITHM=RS256 is none of ES256, EdDSA');
+      await expect(stat(join(dir, 'data', 'keys'))).rejects.toThrow('ENOENT');
+    }),
+  );
+
+  test.concurrent(
     'npm run up ends what a killed one left running, and forgets data and keys with --fresh',
     closingAll(async (closing) => {
       const { dir, up, readChildren, withDatabase } = closing(await openScene());
