@@ -408,7 +408,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     await press(anna, 'Captive portal');
     await press(anna, 'Devices');
     await drawn(/a login page of the network answers/);
-    await anna.getByText('No answer. Is there a network?').waitFor();
+    await anna.getByText('No connection. Try again later.').waitFor();
     await press(anna, 'Captive portal');
     await press(anna, 'Home');
     // The longest pause of the client before it tries again.

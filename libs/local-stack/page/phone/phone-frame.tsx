@@ -114,7 +114,7 @@ function textOf(notice: Notice, { notices }: Words): string {
     case 'error':
       if (notice.text.startsWith('CLIENT_PASSKEY_')) return notices.noPasskey;
       // The client's own errors have only their code as text.
-      return notice.text.startsWith('CLIENT_') ? notices.noNetwork : notice.text;
+      return notice.text;
     case 'signed_out':
       return notices.signedOut(notices.reasons[notice.reason]);
     case 'new_device':

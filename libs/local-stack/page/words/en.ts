@@ -113,7 +113,6 @@ export const en = {
       account_deleted: 'the account is deleted',
       reused: 'somebody else has used this session',
     },
-    noNetwork: 'No answer. Is there a network?',
     noPasskey: 'No passkey: this browser has none, or its question was dismissed.',
   },
   mailbox: {
