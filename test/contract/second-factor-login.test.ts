@@ -142,8 +142,21 @@ describe('a login to an account whose second factor is on', () => {
       completeLogin(api, await beginLogin(api, email), { method: 'recovery_code', code });
     expect(claimsOf(await by(first))).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: '2' });
     expect(await by(first)).toMatchObject(invalid);
-    expect(await by(second.toLowerCase().replaceAll('-', ' '))).toMatchObject({ status: 200 });
+    expect(await by(second.toLowerCase().replaceAll('-', ' \u2013\u00ad'))).toMatchObject({ status: 200 });
     expect((await stored(user_id))?.recovery_codes).toHaveLength(8);
+  });
+
+  test('a login takes a code as its app shows it, and what cannot be a code uses up no try', async () => {
+    const { email, secret } = await account();
+    const challenge_id = await beginLogin(api, email);
+    for (const code of ['12345', '1234567', '12345x', '-']) {
+      const answer = await completeLogin(api, challenge_id, { code });
+      expect(answer).toMatchObject({ status: 422, json: { details: [{ loc: ['body', 'code'] }] } });
+    }
+    const wrong = await completeLogin(api, challenge_id, { code: wrongCodeFor(secret, now()) });
+    expect(wrong.json.details).toMatchObject({ tries_left: 4 });
+    const code = nextCode(secret).replace(/^\d{3}/, '$&\u00a0');
+    expect((await completeLogin(api, challenge_id, { code })).status).toBe(200);
   });
 
   test('a notice is sent for each used recovery code once fewer than three are left', async () => {

@@ -485,6 +485,7 @@ export interface OperationTypes {
           readonly clientDataJSON: string;
           readonly authenticatorData: string;
           readonly signature: string;
+          /** Null and the empty text count as absent. */
           readonly userHandle?: string | null;
         };
       };
@@ -786,6 +787,7 @@ export interface OperationTypes {
           readonly clientDataJSON: string;
           readonly authenticatorData: string;
           readonly signature: string;
+          /** Null and the empty text count as absent. */
           readonly userHandle?: string | null;
         };
       };
@@ -949,6 +951,7 @@ export interface OperationTypes {
           readonly clientDataJSON: string;
           readonly authenticatorData: string;
           readonly signature: string;
+          /** Null and the empty text count as absent. */
           readonly userHandle?: string | null;
         };
       };
@@ -1012,6 +1015,7 @@ export interface OperationTypes {
           readonly clientDataJSON: string;
           readonly authenticatorData: string;
           readonly signature: string;
+          /** Null and the empty text count as absent. */
           readonly userHandle?: string | null;
         };
       };
