@@ -185,5 +185,6 @@ function metadataOf(config: ApiConfig): PublicDocuments['metadata'] {
     access_token_signing_alg_values_supported: [config.ACCESS_TOKEN_ALGORITHM],
     access_token_max_lifetime_seconds: longestTokenSeconds(config),
     acr_values_supported: ['1', '2'],
+    dpop_signing_alg_values_supported: ['ES256'],
   };
 }
