@@ -120,6 +120,21 @@ describe('a login to an account whose second factor is on', () => {
     ]);
   });
 
+  test('logins with a second factor and without a device_id are those of one device', async () => {
+    const guarded = await account();
+    const { email, user_id } = guarded;
+    const notices = () =>
+      api.collections.outbox.countDocuments({ 'event.data.user_id': user_id, 'event.data.purpose': 'new_device' });
+    const ids = [(await logInBy(guarded)).json.data.device_id];
+    const told = await notices();
+    for (let login = 0; login < 2; login += 1) ids.push((await logInBy(guarded)).json.data.device_id);
+    const byRecoveryCode = { method: 'recovery_code', code: guarded.recovery_codes[0] };
+    ids.push((await completeLogin(api, await beginLogin(api, email), byRecoveryCode)).json.data.device_id);
+    expect([new Set(ids).size, await notices()]).toEqual([4, told]);
+    const { known_devices = [] } = (await stored(user_id)) ?? {};
+    expect(known_devices.filter((name) => ids.includes(name) || name === 'unnamed')).toEqual(['unnamed']);
+  });
+
   test('a login with a second factor needs the code of its method', async () => {
     const { email } = await account();
     const answer = await completeLogin(api, await beginLogin(api, email), {});
