@@ -136,15 +136,15 @@ describe('the client, installed alone in an empty project', () => {
 describe('the bundle', () => {
   const recorded: ClientSizes & { readonly version: string } = readJson('libs/client/sizes.json');
 
-  test('the bundle has 12 KiB at most with an adapter, and 2 KiB more at most for each group', async () => {
+  test('the bundle has 14 KiB at most with an adapter, and 2 KiB more at most for each group', async () => {
     expect(overweight(await measureClient(), recorded)).toEqual([]);
   });
 
   test('the measure of the bundle names the module that has made it too large', () => {
-    const larger = { ...recorded, core: 12_289, modules: { ...recorded.modules, 'events.ts': 1_000, 'new.ts': 90 } };
+    const larger = { ...recorded, core: 14_337, modules: { ...recorded.modules, 'events.ts': 1_000, 'new.ts': 90 } };
     const more = 1_000 - (recorded.modules['events.ts'] ?? 0);
     expect(overweight(larger, recorded)).toEqual([
-      'core has 12289 of 12288 bytes',
+      'core has 14337 of 14336 bytes',
       `events.ts has grown by ${more} to 1000`,
       'new.ts has grown by 90 to 90',
     ]);

@@ -9,11 +9,16 @@ import { call, kill, start, type World } from './client-world.ts';
 /** Something that the app, its user, the device or somebody else does. */
 export type Action =
   | { readonly kind: 'log in' | 'log in by a provider'; readonly tab: number; readonly account: number }
-  | { readonly kind: 'log out' | 'call' | 'token' | 'kill' | 'start' | 'freeze' | 'thaw'; readonly tab: number }
+  | {
+      readonly kind: 'log out' | 'call' | 'token' | 'kill' | 'start' | 'freeze' | 'thaw' | 'forget';
+      readonly tab: number;
+    }
   /** The sibling service refuses the access token `refusals` times. */
   | { readonly kind: 'call a service'; readonly tab: number; readonly refusals: number }
   | { readonly kind: 'network' | 'foreground' | 'lock' | 'read only'; readonly isOn: boolean; readonly isTold: boolean }
   | { readonly kind: 'wipe' | 'end from elsewhere' | 'end by an operator' }
+  /** The keys of the storage are gone, as after a restored backup. */
+  | { readonly kind: 'damage'; readonly isTold: boolean }
   | { readonly kind: 'step the clock'; readonly ms: number };
 
 type Deeds = { readonly [K in Action['kind']]: (world: World, action: Extract<Action, { kind: K }>) => unknown };
@@ -81,6 +86,13 @@ const deeds: Deeds = {
     device.faults += 1;
     device.wipes += 1;
   },
+  damage({ device, observed }, { isTold }) {
+    for (const { sessionId } of observed.held.values()) observed.blindSessions.add(sessionId);
+    for (const key of device.content.keys()) device.damaged.set(key, isTold);
+    device.faults += 1;
+    device.wipes += 1;
+  },
+  forget: (world, { tab }) => forget(world, tab),
   'step the clock'({ clock }, { ms }) {
     clock.offMs += ms;
   },
@@ -110,7 +122,7 @@ function watchOvertaking({ observed, device, calls }: World, what: string): (err
 }
 
 export function act(world: World, action: Action): void {
-  if (/^(log out|kill|freeze|wipe)$/.test(action.kind) || ('account' in action && action.account !== 0))
+  if (/^(log out|kill|freeze|wipe|damage|forget)$/.test(action.kind) || ('account' in action && action.account !== 0))
     world.observed.onOvertaking();
   world.observed.note(JSON.stringify(action));
   world.observed.count(`did: ${action.kind}`);
@@ -137,6 +149,14 @@ function logOut(world: World, tab: number): void {
     await client.logOut();
     asked.doneAt = world.time.now();
   });
+}
+
+/** Lets the user begin anew. Because nothing tells the service, it may keep the session. */
+function forget(world: World, tab: number): void {
+  if (world.tabs[tab]?.client.state().status === 'unknown') {
+    heldSessions(world);
+    call(world, tab, 'forget', (client) => client.forget());
+  } else logOut(world, tab);
 }
 
 function heldSessions({ observed }: World): ReadonlySet<string> {

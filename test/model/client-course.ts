@@ -38,6 +38,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('token' as const), tab }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('kill' as const), tab }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('freeze' as const, 'thaw' as const), tab }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('forget' as const), tab }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('damage' as const), isTold: isOn }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('start' as const), tab }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('log out' as const), tab }) },
   {
@@ -93,7 +95,9 @@ const networkFate: fc.Arbitrary<NetworkFate> = fc.record({
   givenUp: fc.constantFrom('lost' as const, 'arrives' as const),
 });
 
-const storageFate: fc.Arbitrary<StorageFate> = fc.constantFrom('works', 'works', 'slow', 'fails', 'late');
+const storageFate: fc.Arbitrary<StorageFate> = fc.constantFrom(
+  ...(['works', 'works', 'works', 'slow', 'fails', 'fails', 'late', 'hangs', 'lands'] as const),
+);
 
 const step: fc.Arbitrary<Step> = fc.record({
   action,

@@ -1,8 +1,11 @@
 import type { AuthStorage, Channel, DeviceSignal, Locks } from '../../libs/client/src/platform/platform.ts';
 import type { VirtualTime } from './client-time.ts';
 
-/** Fate of one access to the storage. `late` reports a failure although the value was written. */
-export type StorageFate = 'works' | 'fails' | 'late' | 'slow';
+/**
+ * Fate of one access to the storage. `late` reports a failure although the value was written. `hangs` never settles, and
+ * does nothing; `lands` takes effect after the client has given it up.
+ */
+export type StorageFate = 'works' | 'fails' | 'late' | 'slow' | 'hangs' | 'lands';
 
 /** A running instance of the app. After its kill, nothing that it waits for ever comes. */
 export interface Life {
@@ -46,6 +49,8 @@ export function thaw(life: Life, now: number): void {
 /** Storage and switches that the tabs of an app share. */
 export interface Device {
   readonly content: Map<string, string>;
+  /** Entries that can never be read again; true if the storage says so. */
+  readonly damaged: Map<string, boolean>;
   readonly fates: StorageFate[];
   /** True if another tab may write the end of an earlier session over a session that the storage refused or lost. */
   readonly mayLose: boolean;
@@ -78,6 +83,7 @@ export function createDevice(time: VirtualTime, tell: Tell, mayLose: boolean): D
   const newSwitch = (): Switch => ({ isOn: true, listeners: new Set() });
   const device: Device = {
     content: new Map(),
+    damaged: new Map(),
     fates: [],
     mayLose,
     isLocked: false,
@@ -110,7 +116,10 @@ function storageOf(device: Device, life: Life, time: VirtualTime, tell: Tell): A
   async function begin(): Promise<StorageFate> {
     tell();
     const fate = life.isOver ? 'works' : (device.fates.shift() ?? 'works');
-    if (fate === 'slow') await new Promise<void>((resolve) => time.after(700, resolve));
+    if (fate === 'hangs' || fate === 'lands') device.faults += 1;
+    if (fate === 'hangs') return never();
+    const ms = { slow: 700, lands: 12_000 }[fate as string];
+    if (ms !== undefined) await new Promise<void>((resolve) => time.after(ms, resolve));
     return fate;
   }
   async function access<T>(isWrite: boolean, effect: () => T): Promise<T> {
@@ -127,7 +136,11 @@ function storageOf(device: Device, life: Life, time: VirtualTime, tell: Tell): A
   const { content } = device;
   async function look(key: string): Promise<string | undefined> {
     try {
-      const value = await access(false, () => content.get(key));
+      const value = await access(false, () => {
+        const isLost = device.damaged.get(key);
+        if (isLost !== undefined) throw Object.assign(new Error('it can not be decrypted'), { isLost });
+        return content.get(key);
+      });
       // An empty storage shows nothing of what the other tab has written.
       if (value) life.blindReads = Math.max(life.blindReads - 1, 0);
       return value;
@@ -142,11 +155,18 @@ function storageOf(device: Device, life: Life, time: VirtualTime, tell: Tell): A
     async set(key, value) {
       // An empty value removes a record.
       if (value !== '') life.isRefused = true;
-      await access(true, () => content.set(key, value));
+      await access(true, () => {
+        device.damaged.delete(key);
+        content.set(key, value);
+      });
       device.writtenAt = time.now();
       if (value !== '') life.isRefused = false;
     },
-    remove: (key) => access(true, () => void content.delete(key)),
+    remove: (key) =>
+      access(true, () => {
+        device.damaged.delete(key);
+        content.delete(key);
+      }),
   };
 }
 

@@ -5,7 +5,7 @@ import { isLogin, type Observer, type Sent, serviceUrl } from './client-network.
 import { createTokens, type KnownTokens } from './client-tokens.ts';
 
 /** Reasons that come from the client itself; all others come from the service. */
-const ownReasons = ['no_session', 'logged_out'];
+const ownReasons = ['no_session', 'logged_out', 'storage_lost'];
 
 /** A logout that the user has requested. */
 export interface AskedLogout {

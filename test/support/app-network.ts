@@ -27,6 +27,8 @@ export interface LossyNetwork {
   held(): number;
   /** While false, no request gets through. */
   isOnline: boolean;
+  /** Cookies of the requests that include credentials. */
+  cookie: string;
   /** Every request that the app has sent. */
   readonly sent: readonly SentCall[];
   /** Returns the sent requests whose path contains the text. */
@@ -96,8 +98,9 @@ export function createLossyNetwork(): LossyNetwork {
     return found < 0 ? 'passes' : (planned.splice(found, 1)[0]?.fate ?? 'passes');
   }
 
-  const network: LossyNetwork & { isOnline: boolean } = {
+  const network: LossyNetwork = {
     isOnline: true,
+    cookie: '',
     sent,
     to: (part) => sent.filter(({ path }) => path.includes(part)),
     plan: (part, ...fates) => planned.push(...fates.map((fate) => ({ part, fate }))),
@@ -109,7 +112,9 @@ export function createLossyNetwork(): LossyNetwork {
     async fetch(url, init = {}) {
       if (!network.isOnline) throw new TypeError('network request failed');
       sent.push({ path: new URL(url).pathname, headers: new Headers(init.headers), body: String(init.body ?? '') });
-      return meet(nextFate(url), url, init, () => new Promise((resolve) => held.push(resolve)));
+      const headers = { ...(init.headers as object), Cookie: network.cookie };
+      const own = init.credentials === 'include' ? { ...init, headers } : init;
+      return meet(nextFate(url), url, own, () => new Promise((resolve) => held.push(resolve)));
     },
   };
   return network;
@@ -123,6 +128,9 @@ export interface RecordedSockets {
   live(): number;
   /** `pong` frames that came. */
   pongs(): number;
+  /** Handshakes so far, and their cookies. */
+  handshakes: number;
+  cookie: string;
   /** While true, every handshake fails. */
   isRefused: boolean;
   /** Address to which a load balancer sends new streams from now on: `ws://…`. */
@@ -140,6 +148,8 @@ export function recordSockets(): RecordedSockets {
     steps,
     pongs: () => pongs,
     live: () => live.size,
+    handshakes: 0,
+    cookie: '',
     isRefused: false,
     base: undefined,
     cut() {
@@ -154,7 +164,12 @@ export function recordSockets(): RecordedSockets {
       constructor(url: string, protocols: string[]) {
         const path = new URL(url).pathname;
         const target = recorded.base === undefined ? url : `${recorded.base}${path}`;
-        super(recorded.isRefused ? target.replace('/ws/push-stream/', '/ws/nowhere/') : target, protocols);
+        const { cookie: Cookie, isRefused } = recorded;
+        super(isRefused ? target.replace('/ws/push-stream/', '/ws/nowhere/') : target, {
+          protocols,
+          ...(Cookie && { headers: { Cookie } }),
+        } as unknown as string[]);
+        recorded.handshakes += 1;
         live.add(this);
         this.addEventListener('open', () => steps.push('open'));
         this.addEventListener('message', ({ data }) => {

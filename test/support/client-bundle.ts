@@ -65,8 +65,8 @@ export function clientGroups(): string[] {
 
 /** Bytes that the core may have, bytes that a release must leave free, and bytes that each group may add. */
 export const clientBudget = {
-  core: 12 * 1_024,
-  freeAtRelease: Math.ceil((12 * 1_024) / 10),
+  core: 14 * 1_024,
+  freeAtRelease: Math.ceil((14 * 1_024) / 10),
   group: 2 * 1_024,
 } as const;
 

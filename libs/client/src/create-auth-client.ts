@@ -6,8 +6,11 @@ import { createRegister, type Register } from './calls/register.ts';
 import { createServiceFetch, type ServiceFetch } from './calls/service-fetch.ts';
 import { type AuthListener, type AuthState, createEvents, type SessionInfo } from './events.ts';
 import * as operations from './generated/operations.ts';
+import { speak } from './http/error-texts.ts';
+import { addressKey } from './http/typed-input.ts';
 import { completePlatform } from './platform/default-platform.ts';
-import type { AuthStorage, Platform } from './platform/platform.ts';
+import type { AuthStorage, Log, Platform } from './platform/platform.ts';
+import { createSafeStorage, emptyEntry, entryNames, entryOf } from './platform/safe-storage.ts';
 import { createChanges } from './session/changes.ts';
 import { openSession } from './session/open-session.ts';
 import type { SessionRecord } from './session/session-record.ts';
@@ -23,7 +26,7 @@ export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
   readonly storage: AuthStorage;
   /** Origins of the other services that may get the access token, such as `https://inventory.example.com`. */
   readonly services?: readonly string[];
-  /** Language of messages, sent as `Accept-Language`, such as `ru`. */
+  /** Language of messages, sent as `Accept-Language`, such as `ru`. The default is the platform's. */
   readonly language?: () => string;
   /** Limit for the wait for an answer, in milliseconds. The default is 15,000, and the maximum 20,000. */
   readonly timeoutMs?: number;
@@ -63,6 +66,11 @@ export interface AuthClient {
    * is a network.
    */
   logOut(): Promise<void>;
+  /**
+   * Lets the user begin anew although the storage can't be read: forgets what it holds, without reading it. The service
+   * is not told, and the session lasts there until its end. If the storage can be read, the user is logged out.
+   */
+  forget(): Promise<void>;
   /** `fetch` for the services of the family: with the access token, a request id and one transparent refresh. */
   readonly fetch: ServiceFetch;
   /**
@@ -81,7 +89,7 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
 ): AuthClient & Added<G> {
   const { groups = [] } = options;
   const parts = assemble(options);
-  const { keeper, logouts, stream, tabs, waking, events, changes } = parts;
+  const { keeper, logouts, stream, tabs, waking, events, changes, platform, prefix, log } = parts;
   const send = createLogIn({ ...parts, about: options.device ?? {} });
   let way: LogInWith = async (...asked) => {
     stream.pause();
@@ -94,8 +102,31 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
   };
   const logInWith: LogInWith = (...asked) => way(...asked);
   const logIn = ({ email, password }: Credentials) =>
-    logInWith(operations.logIn, { email, password }, email.toLowerCase());
+    logInWith(operations.logIn, { email, password }, addressKey(email));
   waking.wake().catch(() => undefined);
+
+  async function leave(end: () => Promise<void>): Promise<void> {
+    const held = keeper.heldAccess();
+    stream.pause();
+    try {
+      const ended = end();
+      // If the storage can't be read, no record changes and `onChange` is not called, so the logout is reported here.
+      changes.follow();
+      await ended;
+      void logouts.flush(held);
+    } finally {
+      stream.resume();
+    }
+  }
+
+  async function forgetUnreadable(key: string): Promise<void> {
+    try {
+      await platform.storage.get(key);
+    } catch {
+      platform.storage.forget(key);
+      await emptyEntry(platform.storage, key, log);
+    }
+  }
 
   const client: AuthClient = {
     state: keeper.state,
@@ -103,20 +134,12 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
     subscribe: events.subscribe,
     register: createRegister({ ...parts, logIn }),
     logIn,
-    async logOut() {
-      const held = keeper.heldAccess();
-      stream.pause();
-      try {
-        const ended = keeper.end('logged_out', true);
-        // If the storage can't be read, no record changes and `onChange` is not called, so the logout is reported here.
-        changes.follow();
-        await ended;
-        void logouts.flush(held);
-      } finally {
-        stream.resume();
-      }
+    logOut: () => leave(() => keeper.end('logged_out', true)),
+    async forget() {
+      await leave(keeper.forget);
+      await Promise.all(entryNames.map((name) => forgetUnreadable(entryOf(prefix, name))));
     },
-    fetch: createServiceFetch(parts.platform, keeper, parts.baseUrl, options.services ?? []),
+    fetch: createServiceFetch(platform, keeper, parts.baseUrl, options.services ?? []),
     accessToken: async (refused) => (await (refused ? keeper.renew(refused) : keeper.access())).token,
     stream: { isOpen: stream.isOpen },
     close() {
@@ -135,10 +158,21 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
 function assemble(options: AuthClientOptions) {
   const { language, timeoutMs, prefix = 'auth-account' } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
-  const platform = completePlatform(options);
-  const onChange = (before: SessionRecord | undefined, after: SessionRecord) => {
+  const given = completePlatform(options);
+  speak(
+    language ?? (() => (globalThis as { readonly navigator?: { readonly language?: string } }).navigator?.language),
+  );
+  const log: Log = (entry) => {
+    try {
+      given.log({ at: given.now(), ...entry });
+    } catch {
+      // An error in the app's log must not break anything.
+    }
+  };
+  const platform = { ...given, storage: createSafeStorage(given, log) };
+  const onChange = (before?: SessionRecord, after?: SessionRecord) => {
     changes.follow(before, after);
-    if (before?.era === after.era) return;
+    if (before?.era === after?.era) return;
     // A session's stream ends with the session, whatever ended it.
     stream.pause();
     stream.resume();
@@ -155,8 +189,9 @@ function assemble(options: AuthClientOptions) {
         stream.extend(access);
       },
     },
+    log,
   );
-  const { log, keeper, vault, holder } = parts;
+  const { keeper, vault, holder } = parts;
   const events = createEvents(log);
   const changes = createChanges(() => keeper, events.tell);
   const tabs = openTabs(platform, prefix, {
@@ -165,7 +200,8 @@ function assemble(options: AuthClientOptions) {
     onEvent: events.tell,
     onCheck: (afterMs) => stream.checkOwn(afterMs),
   });
-  const ofDevice = (slot: string) => createDeviceId(platform, parts.exclusive, `${prefix}.${slot}`, log);
+  const ofDevice = (name: 'device' | 'device-secret') =>
+    createDeviceId(platform, parts.exclusive, entryOf(prefix, name), log);
   const deviceId = ofDevice('device');
   const exchange = withDeviceSecret(parts.exchange, ofDevice('device-secret'));
   const call = createCall({ platform, exchange, keeper, deviceId });

@@ -12,12 +12,13 @@ export interface SessionInfo {
 
 /**
  * Reason why the session ended: `logged_out` here, `no_session` if there never was one, `expired` if it was not used
- * for too long. The other reasons come from the service (`details.reason` of `IAD_JWT_REFRESH_STOLEN`).
+ * for too long, `storage_lost` if the device's storage can never read it again. The other reasons come from the service (`details.reason` of `IAD_JWT_REFRESH_STOLEN`).
  */
 export type SignedOutReason =
   | 'no_session'
   | 'logged_out'
   | 'expired'
+  | 'storage_lost'
   | 'revoked'
   | 'replaced'
   | 'session_limit'
@@ -29,10 +30,11 @@ export type SignedOutReason =
 
 /**
  * The state of the session. `unknown` means that the storage could not be read yet. It is no reason to show a login
- * screen.
+ * screen. With `isUnreadable` a read has failed, or did not settle in time; the client goes on trying, and `forget` is
+ * the way out.
  */
 export type AuthState =
-  | { readonly status: 'unknown' }
+  | { readonly status: 'unknown'; readonly isUnreadable?: true }
   | { readonly status: 'signed_in'; readonly session: SessionInfo }
   | { readonly status: 'signed_out'; readonly reason: SignedOutReason };
 
@@ -62,7 +64,12 @@ export type AuthEvent =
   /** A message from a service of the family. */
   | { readonly type: 'message'; readonly id: string; readonly topic: string; readonly payload: unknown }
   /** After `open` the app should read its data again, because it may have missed messages. */
-  | { readonly type: 'stream'; readonly status: 'open' | 'closed' };
+  | { readonly type: 'stream'; readonly status: 'open' | 'closed' }
+  /**
+   * The gateway, or a proxy before it, refuses the handshake because its headers are too long (431), most often by the
+   * cookies of the domain. The client tries again every five minutes.
+   */
+  | { readonly type: 'stream_refused'; readonly reason: 'headers_too_large' };
 
 export type AuthListener = (event: AuthEvent) => void;
 

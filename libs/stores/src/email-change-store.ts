@@ -3,7 +3,6 @@ import type { Collections } from './collections.ts';
 import { type Credentials, unchangedSince } from './credentials.ts';
 import type { FormerEmail, UserDocument } from './documents.ts';
 import { emailKey, holderOf } from './email-key.ts';
-import { confirmedRead } from './fenced-sessions.ts';
 import { type PresentUser, presentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
 import { type RemovedWays, updateAndRemoveWays, type WaysToRemove } from './way-removal.ts';
@@ -56,10 +55,7 @@ export interface EmailChangeStore {
    * driver's duplicate-key error (`email_key_unique`) if another account has the address.
    */
   change(seen: UserDocument, change: EmailChange, session: ClientSession): Promise<boolean>;
-  /**
-   * Returns the account with that change, whether or not the change can still be undone. If no account is found, that
-   * result can't be rolled back: see {@link confirmedRead}.
-   */
+  /** Returns the account with that change, whether or not the change can still be undone. */
   findByChange(changeId: string): Promise<PresentUser | undefined>;
   /**
    * Gives the account its former address back, and returns the ways in that are removed: see
@@ -105,8 +101,7 @@ export function createEmailChangeStore(collections: Collections, now: () => Date
       return (await users.updateOne(filter, update, { session })).matchedCount === 1;
     },
     async findByChange(changeId) {
-      const filter = { 'former_emails.change_id': changeId };
-      return presentUser((await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)), now());
+      return presentUser(await users.findOne({ 'former_emails.change_id': changeId }), now());
     },
     undo(seen, { former, others, password_hash, ways, gone, recovered, at }, session) {
       const { email, email_key } = former;

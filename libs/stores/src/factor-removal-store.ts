@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { FactorRemoval, UserDocument } from './documents.ts';
-import { confirmedRead } from './fenced-sessions.ts';
 import { type PresentUser, presentUser, secondFactorFields } from './present-user.ts';
 
 /** Time between the order and the removal, in ms. Nobody can shorten it. */
@@ -31,10 +30,7 @@ export interface FactorRemovalStore {
    * is off.
    */
   order(userId: string, removal: FactorRemoval, session: ClientSession): Promise<FactorRemoval | undefined>;
-  /**
-   * Returns the account with that order. If no account is found, that result can't be rolled back: see
-   * {@link confirmedRead}.
-   */
+  /** Returns the account with that order. */
   findHolder(removalId: string): Promise<PresentUser | undefined>;
   /** Ends the order; false if it has ended, or was due at `at`. */
   stop(userId: string, removalId: string, at: Date, session: ClientSession): Promise<boolean>;
@@ -60,8 +56,7 @@ export function createFactorRemovalStore({ users }: Collections, now: () => Date
       return (await users.findOneAndUpdate(waiting, update, options))?.totp?.removal;
     },
     async findHolder(removalId) {
-      const filter = { 'totp.removal.id': removalId };
-      return presentUser((await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)), now());
+      return presentUser(await users.findOne({ 'totp.removal.id': removalId }), now());
     },
     async stop(_id, removalId, at, session) {
       const waiting = { _id, 'totp.removal.id': removalId, 'totp.removal.due_at': { $gt: at } };

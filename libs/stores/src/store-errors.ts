@@ -38,7 +38,9 @@ const retryableCodes = new Set<unknown>([
 /** Codes of a server that could not answer in time. */
 const lateCodes = new Set<unknown>([
   50, // MaxTimeMSExpired
+  64, // WriteConcernTimeout
   187, // LinearizableReadConcernError
+  251, // NoSuchTransaction, if no majority confirms it
 ]);
 
 const brokenSocketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET']);

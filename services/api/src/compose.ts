@@ -19,6 +19,7 @@ import {
   collectionsOf,
   connectMongo,
   createDatabaseClock,
+  createFence,
   createStores,
   createTransactionRunner,
   type DatabaseClock,
@@ -27,6 +28,7 @@ import {
   type Stores,
   type TransactionHooks,
 } from '@auth-account/stores';
+
 import { countHolds, type Logger, withSpan } from '@auth-account/telemetry';
 import type { Express } from 'express';
 import { MongoClient } from 'mongodb';
@@ -125,16 +127,13 @@ export async function compose(
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
   const transaction = createTransactionRunner(mongo, transactionHooks(apiMetrics));
-  const stores = createStores(collectionsOf(mongo.db(config.MONGODB_DATABASE)), transaction, () => new Date(now()));
+  const collections = collectionsOf(mongo.db(config.MONGODB_DATABASE));
+  const stores = createStores(collections, transaction, () => new Date(now()));
   const isDenied = createIsDenied(denyList);
   const tellers = { publishEvent: eventPublisher.publish, audit: guards.audit, announce, tellSessions };
   const commit = createCommit({ transaction, outbox: stores.outbox, sessions: stores.sessions, ...tellers });
-  const heldKeys = createHeldKeys({
-    redis: limitRedis,
-    name: redisKeys(config.KEY_PREFIX).heldKeys,
-    keys: security.serverKeys,
-    now,
-  });
+  const { heldKeys: name } = redisKeys(config.KEY_PREFIX);
+  const heldKeys = createHeldKeys({ redis: limitRedis, name, keys: security.serverKeys, now });
   const sealedTokens = withHeldKeys(security.sealedTokens, heldKeys);
   const sessionParts = { stores, commit, security: { ...security, sealedTokens }, announce, isDenied, readDenialPage };
   const useCases = composeUseCases({ ...shared, hostNow, ...guards, ...sessionParts });
@@ -153,7 +152,7 @@ export async function compose(
       onFallback: () => apiMetrics.denyListFallbacks.inc(),
     }),
     findSibling: security.findSibling,
-    handlers: createHandlers(useCases, security.publicDocuments),
+    handlers: createHandlers(useCases, security.publicDocuments, createFence(collections)),
     bodyChecks: {
       registerAccount: blockedPasswordCheck(security.isBlockedPassword, 'password'),
       confirmPasswordReset: blockedPasswordCheck(security.isBlockedPassword, 'new_password'),

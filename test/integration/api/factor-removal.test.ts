@@ -146,7 +146,10 @@ describe('a stop of the removal', () => {
       const session = await scene.session({ user_id: user._id });
       const other = { ...newRemoval(scene.now(), 'mail'), ...(what === 'a due one' && { due_at: scene.now() }) };
       const { removal: _, ...seen } = user.totp ?? {};
-      const find = async () => {
+      let isFirst = true;
+      const find = async (userId: string) => {
+        if (!isFirst) return scene.deps.users.find(userId);
+        isFirst = false;
         if (what === 'none') return { ...user, totp: seen } as PresentUser;
         await scene.collections.users.updateOne({ _id: user._id }, { $set: { 'totp.removal': other } });
         return user;

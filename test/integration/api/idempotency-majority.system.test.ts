@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
-import { type Collections, collectionsOf } from '@auth-account/stores';
+import { type Collections, collectionsOf, createTransactionRunner, isStoreUnavailable } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
 import { createEmailChangeTokens, createEmailCodes, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MongoClient } from 'mongodb';
+import { type ClientSession, MongoClient } from 'mongodb';
 import { createReadMail } from '../../../services/worker/src/mail/read-mail.ts';
 import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
 import { authctl } from '../../support/authctl.ts';
@@ -66,10 +67,11 @@ const patience = { timeoutMs: 60_000, intervalMs: 10 };
 
 type Sending = (on: TokenApi) => Promise<Answer>;
 
-/** Returns true if a read of the collection, or the end of a refused transaction, waits for the majority. */
+/** Returns true if a read of the collection, a fence, or the end of a refused transaction waits for the majority. */
 async function isWaiting(collection: string): Promise<boolean> {
   const reading = { 'command.find': collection, 'command.readConcern.level': 'linearizable' };
-  const waiting = { $or: [reading, { 'command.abortTransaction': { $exists: true } }] };
+  const end = collection === 'fence' ? 'command.commitTransaction' : 'command.abortTransaction';
+  const waiting = { $or: [reading, { [end]: { $exists: true } }] };
   const found = admin(primary).aggregate([{ $currentOp: {} }, { $match: waiting }]);
   return (await found.toArray()).length > 0;
 }
@@ -233,24 +235,9 @@ describe('refusals because of what only the primary has', () => {
     const { answer, hasWaited } = await ask(
       ({ challenges }) => challenges.updateOne({ _id: challenge_id }, { $set: { ended_at: new Date() } }),
       () => confirmReset(on, challenge_id),
-      'challenges',
+      'fence',
     );
     expect([answer.json.error_code, hasWaited]).toEqual(['ERR-CODE-INVALID', true]);
-  });
-
-  test('an undo is not refused for good before a majority has the first one', async () => {
-    const { email, user_id: _id } = await newSession(api);
-    const change_id = randomUUID();
-    const former = { change_id, email, email_key: email, until: new Date() };
-    await scene.collections.users.updateOne({ _id }, { $set: { former_emails: [former] } });
-    const { emailChanges } = storesOf(scene.collections);
-    expect(await emailChanges.findByChange(change_id)).toMatchObject({ _id });
-    const { answer, hasWaited } = await ask(
-      ({ users }) => users.updateOne({ _id }, { $set: { former_emails: [] } }),
-      () => emailChanges.findByChange(change_id),
-      'users',
-    );
-    expect([answer, hasWaited]).toEqual([undefined, true]);
   });
 
   test.each<[string, (on: Collections, asked: Awaited<ReturnType<typeof askForCode>>) => Promise<unknown>]>([
@@ -276,6 +263,34 @@ describe('refusals because of what only the primary has', () => {
     expect([answer, hasWaited]).toEqual([undefined, true]);
   });
 });
+
+test.each<[string, (on: Collections, _id: string, session: ClientSession) => Promise<unknown>]>([
+  ['of what it has read', ({ users }, _id, session) => users.findOne({ _id }, { session })],
+  ['of a unique index', ({ users }, _id, session) => users.insertOne({ _id } as UserDocument, { session })],
+])(
+  'work that refuses a transaction because %s gets an error of the store while no majority has that',
+  async (_, read) => {
+    const { collections, mongo } = scene;
+    const refuse = async (session: ClientSession) => {
+      await read(collections, 'unconfirmed', session);
+      throw new Error('refused');
+    };
+    const run = () =>
+      createTransactionRunner(mongo)(refuse, { isCommitted: async () => false }).catch((error: unknown) => error);
+    await admin(secondary).command({ fsync: 1, lock: true });
+    try {
+      const unconfirmed = { _id: 'unconfirmed', email_key: randomUUID() } as UserDocument;
+      await collections.users.replaceOne({ _id: unconfirmed._id }, unconfirmed, {
+        upsert: true,
+        writeConcern: { w: 1 },
+      });
+      expect(isStoreUnavailable(await run())).toBe(true);
+    } finally {
+      await admin(secondary).command({ fsyncUnlock: 1 });
+    }
+    expect(isStoreUnavailable(await run())).toBe(false);
+  },
+);
 
 test('an operator is not told that an account is disabled already before a majority has that', async () => {
   const { email, user_id: _id } = await newSession(api);

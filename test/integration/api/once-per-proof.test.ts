@@ -114,13 +114,12 @@ describe('a login that uses a challenge up', () => {
   };
 
   /** Sends the login again, and returns the reads of its session too. */
-  async function repeat(spend: ReturnType<typeof newSpend>, isMajority = true) {
+  async function repeat(spend: ReturnType<typeof newSpend>) {
     const { sessions, reads } = readsOf(scene);
-    const exists: typeof sessions.exists = async (id) => isMajority && sessions.exists(id);
     const { refreshTokens, issueTokens, audit, now } = scene;
     const { spentProofs } = storesOf(scene.collections);
     const deps = { spentProofs, refreshTokens, issueTokens, audit, now, secrets: () => [elder] as const };
-    const oncePerChallenge = createOncePerChallenge({ ...deps, sessions: { ...sessions, exists } });
+    const oncePerChallenge = createOncePerChallenge({ ...deps, sessions });
     const open = () => Promise.reject(new Error('opened'));
     return { data: await oncePerChallenge(spend, open, scene.origin), reads };
   }
@@ -131,16 +130,13 @@ describe('a login that uses a challenge up', () => {
     await expect(spendBy(spend, 'other')).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
   });
 
-  test.each([
-    ['a majority has it', true, 'find'],
-    ['it could be rolled back', false, 'confirmed'],
-  ])('a repeated login is answered with the same session, whether %s', async (_, isMajority, read) => {
+  test('a repeated login is answered with the same session', async () => {
     const { document } = await scene.session();
     const { _id: session_id, user_id } = document;
     const spend = newSpend();
     await spendBy(spend, session_id);
-    const { data, reads } = await repeat(spend, isMajority);
-    expect([data.session_id, reads]).toEqual([session_id, [read]]);
+    const { data, reads } = await repeat(spend);
+    expect([data.session_id, reads]).toEqual([session_id, ['find']]);
     expect(scene.audited).toEqual([[{ event: 'login.verified', user_id, session_id }, scene.origin]]);
   });
 

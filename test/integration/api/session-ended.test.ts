@@ -157,18 +157,11 @@ describe('a logout', () => {
     expect(await scene.asStored(own.document._id)).toMatchObject({ is_revoked: true });
   });
 
-  test('a logout of a session that expires at that moment is refused once a majority has that', async () => {
+  test('a logout of a session that expires at that moment is refused', async () => {
     const own = await scene.session({ gen: 2, expires_at: scene.now() });
     await expect(logOut(scene.tokenOf(own.document, 1), own)).rejects.toMatchObject(notFound);
-    expect(reads).toEqual(['find', 'confirmed']);
+    expect(reads).toEqual(['find']);
     await expectOnlyTold([], own);
-  });
-
-  test('a logout ends a session that a replaced primary did not know', async () => {
-    const own = await scene.session({ gen: 2 });
-    const find = async () => undefined;
-    await logOut(scene.tokenOf(own.document, 1), own, { sessions: { ...scene.sessions, find } });
-    expect(scene.announced).toEqual([toldNow([own.document._id], 'LOGOUT_CONFIRMED')]);
   });
 
   test('a logout is carried out if an end that was read has been rolled back', async () => {

@@ -145,7 +145,7 @@ describe('a login', () => {
     const { email } = await newSession(api, device);
     const commands = await sent.during(() => api.post('/api/v1/auth/login', { email, password, ...device }));
     expect(commands.map(toMongoStatement)).toEqual([
-      ...[find, touch, 'insert user_sessions', 'abortTransaction'],
+      ...[find, touch, 'insert user_sessions', 'abortTransaction', 'abortTransaction'],
       ...[touch, look, 'user_sessions update {_id in, is_revoked}', ...insertAndCommit],
     ]);
   });

@@ -211,6 +211,76 @@ function keyIsReadable(): Promise<boolean[]> {
     await eventually('no stream is left', async () => (await scene.gateway.metric('push_streams_open')) === 0);
   });
 
+  /** Opens a page whose IndexedDB is changed by a script, logs a user in, and calls the client. */
+  async function withBroken(script: string) {
+    const context = await browser.newContext();
+    await context.addInitScript(script);
+    const tab = await context.newPage();
+    await tab.goto(page.url);
+    await tab.waitForFunction(() => window.auth !== undefined);
+    const logIn = (email: string) =>
+      tab.evaluate(
+        async ([email = '', password = '']) => {
+          await window.auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+          await window.auth.logIn({ email, password });
+        },
+        [email, password],
+      );
+    return { context, tab, logIn };
+  }
+
+  // answers: firebase-js-sdk 1926, https://github.com/firebase/firebase-js-sdk/issues/1926
+  // The browser closed the connection without an event, and every transaction failed until the page was reloaded.
+  test('a connection that the browser closed without an event is opened again', async () => {
+    const { context, tab, logIn } = await withBroken(`window.closed = 0;
+      const { open } = IDBFactory.prototype;
+      IDBFactory.prototype.open = function (...given) {
+        const request = open.apply(this, given);
+        request.addEventListener('success', () => { window.database = request.result; });
+        return request;
+      };`);
+    const close = () => tab.evaluate('window.database.close()');
+    await tab.waitForFunction(() => window.auth.state().status === 'signed_out');
+    await close();
+    const email = newEmail();
+    await logIn(email);
+    await close();
+    await tab.evaluate(() => {
+      window.skipMs += 3_600_000;
+    });
+    expect(await tab.evaluate(async () => (await window.auth.account.find()).email)).toBe(email);
+    await tab.reload();
+    await tab.waitForFunction(() => window.auth?.state().status === 'signed_in');
+    await context.close();
+  });
+
+  test('a database that never opens is given up, and opened anew', async () => {
+    const { context, tab } = await withBroken(`const { open } = IDBFactory.prototype;
+      window.opens = 0;
+      IDBFactory.prototype.open = function (...given) {
+        window.opens += 1;
+        return window.opens < 3 ? {} : open.apply(this, given);
+      };`);
+    await tab.waitForFunction(() => window.auth.state().status === 'signed_out', undefined, { timeout: 60_000 });
+    await context.close();
+  });
+
+  test('a page that may not use IndexedDB lives in memory after `forget`', async () => {
+    const { context, tab, logIn } = await withBroken(`IDBFactory.prototype.open = () => {
+      throw new DOMException('denied', 'SecurityError');
+    };`);
+    expect(await tab.evaluate(() => window.auth.ready().catch(({ code }) => code))).toBe('CLIENT_STATE_UNKNOWN');
+    expect(await tab.evaluate(() => window.auth.state())).toEqual({ status: 'unknown', isUnreadable: true });
+    await tab.evaluate(() => window.auth.forget());
+    const email = newEmail();
+    await logIn(email);
+    await tab.evaluate(() => {
+      window.skipMs += 3_600_000;
+    });
+    expect(await tab.evaluate(async () => (await window.auth.account.find()).email)).toBe(email);
+    await context.close();
+  });
+
   test('two tabs share a key that no script can read', async () => {
     const context = await browser.newContext();
     const tabs = [await context.newPage(), await context.newPage()] as const;

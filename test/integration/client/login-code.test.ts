@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { password } from '../../support/accounts.ts';
+import { newEmail, password } from '../../support/accounts.ts';
 import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
 import { codeOf as mailedCodeOf, wrongCodeOf } from '../../support/codes.ts';
 import { codeAt } from '../../support/second-factor.ts';
@@ -32,6 +32,59 @@ test('a code opens a session; a lost answer is asked for again', async () => {
   expect(client.state()).toEqual({ status: 'signed_in', session });
   expect((await client.sessions.list()).sessions).toHaveLength(1);
   expect(await codeOf(client.loginCode.resend({ challenge_id }))).toBe('ERR-CODE-INVALID');
+});
+
+/** Digits of full width, as keyboards for Chinese and Japanese have them. */
+const wide = (code: string) => code.replace(/\d/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0xfee0));
+
+test.each([
+  ['spaces', (code: string) => ` ${code.slice(0, 4)} ${code.slice(4)}\n`],
+  ['no-break spaces', (code: string) => `${code.slice(0, 4)}\u00a0${code.slice(4)}\u202f`],
+  ['dashes', (code: string) => [...code].join('-').replace('-', '–').replace('-', '−').replace('-', '‑')],
+  ['invisible characters', (code: string) => `\u200b\u2068${code}\u2069\ufeff`],
+  ['digits of full width', wide],
+])('a mailed code with %s, and a pasted address, are read as they are meant', async (_, typed) => {
+  const { client, email, network } = await signedOut();
+  await client.logOut();
+  const { challenge_id } = await client.loginCode.request({ email: `\u200b ${email}\u00a0` });
+  const code = await mailedCodeOf(scene.api, challenge_id);
+  await client.loginCode.logIn({ challenge_id, code: typed(code) });
+  expect(JSON.parse(network.to(confirmPath)[0]?.body ?? '')).toMatchObject({ code });
+});
+
+test('a login whose answer was lost is the same login, however the address is typed', async () => {
+  const { client, email, network } = await signedOut();
+  await client.logOut();
+  network.plan('/auth/login', 'request_lost');
+  const lost = client.logIn({ email: `${email.toUpperCase()}\u2060`, password });
+  expect(await codeOf(lost)).toBe('CLIENT_NETWORK');
+  await client.logIn({ email: `\ufeff${email} `, password });
+  const keys = network.to('/auth/login').map(({ headers }) => headers.get('Idempotency-Key'));
+  expect(keys.at(-1)).toBe(keys.at(-2));
+});
+
+test('registrations, resets and changes of the address read a pasted address as it is meant', async () => {
+  const { client, network } = scene.app(noStream);
+  const [email, next] = [newEmail(), newEmail()];
+  await client.register({ email: `\u00a0${email} `, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  await client.logIn({ email, password });
+  await client.account.passwordReset.request({ email: `${email}\u200b` });
+  await client.account.emailChange.request({ new_email: `\t${next}\ufeff`, current_password: password });
+  const sent = [...network.to('/password-reset'), ...network.to('/email-change')].map(({ body }) => JSON.parse(body));
+  expect(sent).toMatchObject([{ email }, { new_email: next }]);
+});
+
+test('a recovery code counts in small letters, with spaces instead of hyphens', async () => {
+  const { client, email } = await signedOut();
+  const { factor_id, secret } = await client.secondFactor.createTotp({ current_password: password });
+  const totp = codeAt(secret);
+  const spaced = `${totp.slice(0, 3)} ${totp.slice(3)}`;
+  const { recovery_codes } = await client.secondFactor.confirmTotp({ factor_id, code: spaced });
+  await client.logOut();
+  expect(await codeOf(client.logIn({ email, password }))).toBe('ERR-SECOND-FACTOR-REQUIRED');
+  const code = ` ${recovery_codes[0]?.toLowerCase().replaceAll('-', ' ')}`;
+  await client.secondFactor.confirm({ method: 'recovery_code', code });
+  expect(client.state().status).toBe('signed_in');
 });
 
 test('a code waits for the second factor, and a device that is trusted needs none', async () => {

@@ -141,7 +141,8 @@ describe('the device', () => {
   ])('a login with a passkey on %s fails as an AuthError', async (_what, reason, code) => {
     const client = clientWith({ get: () => Promise.reject(reason) });
     const error = await client.passkeys.logIn().catch((failure) => failure);
-    expect(error).toMatchObject({ code, message: code, status: 0, reaction: { type: 'CHECK_PASSKEY' } });
+    const message = expect.stringMatching(/^(No passkey was used|Passkeys don’t work here)\.$/);
+    expect(error).toMatchObject({ code, message, status: 0, reaction: { type: 'CHECK_PASSKEY' } });
     client.close();
   });
 

@@ -86,6 +86,7 @@ test('a logout while the storage cannot be read is reported at once, and the ses
   expect(await codeOf(again.client.ready())).toBe('CLIENT_STATE_UNKNOWN');
   expect(await codeOf(again.client.logOut())).toBe('CLIENT_STATE_UNKNOWN');
   const told = [
+    { type: 'state', state: { status: 'unknown', isUnreadable: true } },
     { type: 'state', state: { status: 'signed_out', reason: 'logged_out' } },
     { type: 'signed_out', reason: 'logged_out' },
   ];

@@ -98,6 +98,31 @@ test('the guard shows a splash screen until the storage was read, then what the 
   auth.close();
 });
 
+test('the guard offers to begin anew while the storage cannot be read, if the app has a screen for that', async () => {
+  const service = createFakeService();
+  const storage = memoryStorage();
+  const first = createAuthClient({ ...service, storage });
+  const email = newEmail();
+  await first.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  await first.logIn({ email, password });
+  first.close();
+  storage.damage(false);
+  const auth = createAuthClient({ ...service, storage });
+  const { AuthGuard } = createAuthHooks(React, auth);
+  const props = { children: 'app', signedOut: 'login', unknown: 'splash', unreadable: 'begin anew' };
+  let screen: ReactTestRenderer | undefined;
+  await act(async () => {
+    screen = create(React.createElement(AuthGuard<string, string, string>, props));
+  });
+  expect(screen?.toJSON()).toBe('begin anew');
+  await act(async () => auth.forget());
+  expect(screen?.toJSON()).toBe('login');
+  await act(async () => void (await auth.logIn({ email, password })));
+  expect(screen?.toJSON()).toBe('app');
+  await act(async () => screen?.unmount());
+  auth.close();
+});
+
 test('a removal of the second factor is shown while it is ordered', async () => {
   const service = createFakeService();
   const auth = createAuthClient({ ...service, storage: memoryStorage(), groups: [secondFactor] });

@@ -85,7 +85,7 @@ describe('1. only a catalogue code ends a session', () => {
     const again = app.restart();
     expect((await errorOf(again.client.ready())).code).toBe('CLIENT_STATE_UNKNOWN');
     expect((await errorOf(again.client.account.find())).code).toBe('CLIENT_STATE_UNKNOWN');
-    expect(again.client.state()).toEqual({ status: 'unknown' });
+    expect(again.client.state()).toEqual({ status: 'unknown', isUnreadable: true });
     app.storage.isLocked = false;
     await eventually('the client has read the storage', async () => again.client.state().status === 'signed_in');
   });

@@ -2,6 +2,7 @@ import type { AuthClientOptions, DeviceSignal } from '@auth-account/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
 import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { createHurriedTimers } from '../../support/hurried-timers.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -62,6 +63,38 @@ test("a portal's 401 to the request why a stream has ended does not end it for g
   app.sockets.cut();
   await eventually('it has asked twice', async () => app.network.to('/account').length >= 2);
   app.sockets.isRefused = false;
+  await untilOpen(app);
+});
+
+test('a handshake with too many cookies is reported, and tried again only much later', async () => {
+  const hurried = createHurriedTimers();
+  const pauses: number[] = [];
+  const timers: typeof hurried = {
+    ...hurried,
+    after(ms, work) {
+      pauses.push(ms);
+      return hurried.after(ms, work);
+    },
+  };
+  const app = scene.app({ timers });
+  const email = newEmail();
+  // A browser sends its cookies with a handshake, and with a request that includes credentials.
+  app.sockets.cookie = app.network.cookie = `crumbs=${'x'.repeat(20_000)}`;
+  await app.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  await app.client.logIn({ email, password });
+  const answers = () => app.log.filter(({ event, status }) => event === 'stream_refused' && status === 431).length;
+  const waits = () => pauses.filter((ms) => ms >= 270_000 && ms <= 300_000).length;
+  for (const times of [1, 2]) {
+    await eventually('it waits for long', async () => waits() === times);
+    expect([answers(), app.sockets.handshakes]).toEqual([times, times + 2]);
+    timers.runLong();
+  }
+  expect(app.events.filter(({ type }) => type === 'stream_refused')).toEqual([
+    { type: 'stream_refused', reason: 'headers_too_large' },
+  ]);
+  await eventually('it waits again', async () => waits() === 3);
+  app.sockets.cookie = app.network.cookie = 'crumbs=few';
+  timers.runLong();
   await untilOpen(app);
 });
 

@@ -8,6 +8,7 @@ import {
   type CommandStartedEvent,
   type Document,
   MongoClient,
+  MongoError,
   Timestamp,
 } from 'mongodb';
 import { withFailPoint } from '../../support/fail-point.ts';
@@ -131,6 +132,33 @@ test('a commit is refused with its own error, also if the abort after it fails',
   ).finally(() => mongo.off('commandFailed', keep));
   expect([...failures.keys()]).toEqual(['commitTransaction', 'abortTransaction']);
   expect(refusal).toBe(failures.get('commitTransaction'));
+});
+
+test.each([
+  ['fails', { errorCode: 96 }],
+  ['no majority confirms', { writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' } }],
+])('work is refused with an error of MongoDB if its abort %s', async (_, failure) => {
+  const { _id } = await newSession();
+  const transaction = createTransactionRunner(mongo);
+  const refused = async (session: ClientSession) => {
+    await collections.sessions.findOne({ _id }, { session });
+    throw new Error('refused');
+  };
+  const failing = { failCommands: ['abortTransaction'], appName, ...failure };
+  const error = await withFailPoint(outside, 'alwaysOn', failing, () =>
+    transaction(refused, { isCommitted: never }).catch((error: unknown) => error),
+  );
+  expect(error).toBeInstanceOf(MongoError);
+  await expect(transaction(refused, { isCommitted: never })).rejects.toThrow('refused');
+});
+
+test('work that is refused before its first command is refused with its own error', async () => {
+  const transaction = createTransactionRunner(mongo);
+  const failing = { failCommands: ['abortTransaction'], errorCode: 96, appName };
+  const refused = () => Promise.reject(new Error('refused'));
+  await withFailPoint(outside, 'alwaysOn', failing, () =>
+    expect(transaction(refused, { isCommitted: never })).rejects.toThrow('refused'),
+  );
 });
 
 test('a commit that the server refuses for good leaves no locks', async () => {

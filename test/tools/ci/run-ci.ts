@@ -56,7 +56,8 @@ function read<T>(file: string): T | undefined {
 async function runTests(title: string, tier: Tier, ...args: string[]): Promise<JestReport | undefined> {
   const file = `${reports}/${title.replaceAll(/\W+/g, '-')}.json`;
   rmSync(file, { force: true });
-  await run(title, 2_400, ['npm', ...tiers[tier], '--', '--json', '--outputFile', file, ...args]);
+  // What a failed test leaves open must not keep the run from its end; the environment of each file reports it.
+  await run(title, 2_400, ['npm', ...tiers[tier], '--', '--forceExit', '--json', '--outputFile', file, ...args]);
   return read<JestReport>(file);
 }
 

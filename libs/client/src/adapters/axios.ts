@@ -94,7 +94,11 @@ interface Answer {
 function isRefusal(response: Answer | undefined): boolean {
   if (response?.status !== 401) return false;
   const body = typeof response.data === 'string' ? parseJson(response.data) : response.data;
-  return isRecord(body) && typeof body.error_code === 'string' && wantsRefresh(new AuthError(body.error_code));
+  return (
+    isRecord(body) &&
+    typeof body.error_code === 'string' &&
+    wantsRefresh(new AuthError(body.error_code, { message: '' }))
+  );
 }
 
 function has(headers: object, name: string): boolean {

@@ -183,7 +183,12 @@ export function memoryKeys(): DeviceKeys {
   return {
     find: async () => made,
     make() {
-      made ??= newPair().then(pairKey);
+      made ??= newPair()
+        .then(pairKey)
+        .catch((error) => {
+          made = undefined;
+          throw error;
+        });
       return made;
     },
   };

@@ -46,6 +46,7 @@ function aboutOf(event: AuthEvent): string {
     case 'state':
       return event.state.status;
     case 'signed_out':
+    case 'stream_refused':
       return event.reason;
     case 'stream':
     case 'second_factor':

@@ -1,3 +1,4 @@
+import { afterMs } from '../platform/default-platform.ts';
 import type { AuthStorage } from '../platform/platform.ts';
 
 /** The part of IndexedDB that the storage uses. */
@@ -19,6 +20,7 @@ interface Database<V> {
 }
 interface Transaction<V> {
   objectStore(name: string): ObjectStore<V>;
+  abort(): void;
   readonly error: unknown;
   oncomplete: (() => void) | null;
   onabort: (() => void) | null;
@@ -31,6 +33,12 @@ interface ObjectStore<V> {
 }
 
 const values = 'values';
+
+/**
+ * Limit for the wait for the browser, in milliseconds. It is shorter than the client's own, so that the call after it has
+ * another connection.
+ */
+const limitMs = 4_000;
 
 /**
  * Creates a storage in IndexedDB. `localStorage` is not suitable, because a tab may still read a value there that
@@ -52,33 +60,35 @@ export interface IndexedValues<V> {
 export function indexedValues<V>(databases: () => Databases<V>, name: string): IndexedValues<V> {
   let opened: Promise<Database<V>> | undefined;
 
-  async function open(): Promise<Database<V>> {
-    opened ??= openDatabase(databases(), name);
-    try {
-      const database = await opened;
-      const forget = () => {
-        opened = undefined;
-      };
-      database.onclose = forget;
-      // Another tab wants to delete the database.
-      database.onversionchange = () => {
-        database.close();
-        forget();
-      };
-      return database;
-    } catch (error) {
-      opened = undefined;
-      throw error;
-    }
+  function forget(connection: Promise<Database<V>>): void {
+    if (opened === connection) opened = undefined;
   }
 
-  async function run<T>(mode: 'readonly' | 'readwrite', act: (store: ObjectStore<V>) => Request<T>): Promise<T> {
-    const transaction = (await open()).transaction(values, mode, { durability: 'strict' });
-    return new Promise((resolve, reject) => {
-      const request = act(transaction.objectStore(values));
-      transaction.oncomplete = () => resolve(request.result);
-      transaction.onabort = () => reject(transaction.error ?? new Error('the storage has refused'));
-    });
+  function connect(): Promise<Database<V>> {
+    const own = opened ?? openDatabase(databases(), name, () => forget(own));
+    opened = own;
+    return own;
+  }
+
+  /**
+   * Runs a transaction. A browser may close a connection without an event, and then refuse every transaction on it, or
+   * never end one. So each failure ends the connection, and the work is done once more on another.
+   */
+  async function run<T>(
+    mode: 'readonly' | 'readwrite',
+    act: (store: ObjectStore<V>) => Request<T>,
+    isAgain = false,
+  ): Promise<T> {
+    const connection = connect();
+    const state = { hasHung: false };
+    try {
+      return await runOn(await connection, mode, act, state);
+    } catch (error) {
+      forget(connection);
+      connection.then((database) => database.close()).catch(() => undefined);
+      if (isAgain || state.hasHung) throw error;
+      return run(mode, act, true);
+    }
   }
 
   return {
@@ -89,11 +99,62 @@ export function indexedValues<V>(databases: () => Databases<V>, name: string): I
   };
 }
 
-function openDatabase<V>(databases: Databases<V>, name: string): Promise<Database<V>> {
+function runOn<V, T>(
+  database: Database<V>,
+  mode: 'readonly' | 'readwrite',
+  act: (store: ObjectStore<V>) => Request<T>,
+  state: { hasHung: boolean },
+): Promise<T> {
   return new Promise((resolve, reject) => {
+    const transaction = database.transaction(values, mode, { durability: 'strict' });
+    const fail = () => {
+      cancel();
+      reject(transaction.error ?? new Error('the storage has refused'));
+    };
+    const cancel = afterMs(limitMs, () => {
+      state.hasHung = true;
+      fail();
+      try {
+        // The write must not land later, over another one.
+        transaction.abort();
+      } catch {
+        // It has just ended.
+      }
+    });
+    transaction.onabort = fail;
+    const request = act(transaction.objectStore(values));
+    transaction.oncomplete = () => {
+      cancel();
+      resolve(request.result);
+    };
+  });
+}
+
+/** Opens the database. `onEnd` is called when the browser ends the connection. */
+function openDatabase<V>(databases: Databases<V>, name: string, onEnd: () => void): Promise<Database<V>> {
+  return new Promise((resolve, reject) => {
+    let isGivenUp = false;
     const request = databases.open(name, 1);
+    const cancel = afterMs(limitMs, () => {
+      isGivenUp = true;
+      reject(new Error('the storage does not open'));
+    });
     request.onupgradeneeded = () => request.result.createObjectStore(values);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
+    request.onsuccess = () => {
+      cancel();
+      const database = request.result;
+      database.onclose = onEnd;
+      // Another tab wants to delete the database.
+      database.onversionchange = () => {
+        database.close();
+        onEnd();
+      };
+      if (isGivenUp) database.close();
+      resolve(database);
+    };
+    request.onerror = () => {
+      cancel();
+      reject(request.error);
+    };
   });
 }

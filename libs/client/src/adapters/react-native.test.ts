@@ -45,6 +45,31 @@ test('stored data stays on the phone, and is readable after the first unlock', a
   ]);
 });
 
+// answers: expo 23426, https://github.com/expo/expo/issues/23426
+// answers: react-native-keychain 773, https://github.com/oblador/react-native-keychain/issues/773
+test.each([
+  ['E_CRYPTO_FAILED', 'Decryption failed: Authentication tag verification failed.', true],
+  ['ERR_SECURESTORE_DECRYPT', 'Could not decrypt: javax.crypto.AEADBadTagException', true],
+  ['E_CRYPTO_FAILED', 'android.security.keystore.KeyPermanentlyInvalidatedException', true],
+  ['E_CRYPTO_FAILED', 'Could not decrypt bytes: Keystore operation failed', false],
+  ['-25308', 'User interaction is not allowed.', false],
+])('a key store that fails with %s (%s) has lost its content for good: %s', async (code, message, isLost) => {
+  const fail = async () => {
+    throw Object.assign(new Error(message), { code });
+  };
+  const parts = {
+    AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY: 3,
+    getItemAsync: fail,
+    setItemAsync: fail,
+    deleteItemAsync: fail,
+  };
+  const accessible = { ACCESSIBLE: { AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY: 'x' } };
+  const calls = { getGenericPassword: fail, setGenericPassword: fail, resetGenericPassword: fail };
+  for (const storage of [secureStorage(parts), keychainStorage({ ...accessible, ...calls })]) {
+    await expect(storage.get('auth-account.session.0')).rejects.toMatchObject({ isLost });
+  }
+});
+
 test('the adapter uses React Native’s own AppState', () => {
   // The compiler checks the assignment.
   const take = (published: PublishedAppState): ReactNativeParts['appState'] => published satisfies AppState;
@@ -85,7 +110,7 @@ test('a prompt that is dismissed signs nobody out, and the client itself never a
   for (const work of [auth.ready, auth.accessToken, () => auth.logIn(credentials)]) {
     await expect(work()).rejects.toMatchObject(unknown);
   }
-  expect([auth.state(), prompts]).toEqual([{ status: 'unknown' }, 1]);
+  expect([auth.state(), prompts]).toEqual([{ status: 'unknown', isUnreadable: true }, 1]);
 
   isDismissed = false;
   await storage.unlock();

@@ -63,6 +63,22 @@ export function reactNativePlatform({
 const nameOf = (key: string) => key.replace(/[^\w.-]/g, '_');
 
 /**
+ * Texts of Android and iOS about a value whose key is gone, as after a restored backup. A key store that is locked, or
+ * busy, has other texts.
+ */
+const lost = /AEADBadTag|BadPadding|BAD_DECRYPT|tag verification failed|permanently ?invalidated|errSecDecode|-26275/i;
+
+/** Reads a value. Marks the error if the value can never be read again. */
+async function reading<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const { message, code } = (error ?? {}) as { readonly message?: unknown; readonly code?: unknown };
+    throw Object.assign(new Error('the key store has failed'), { isLost: lost.test(`${code} ${message}`) });
+  }
+}
+
+/**
  * Creates a storage in `expo-secure-store`. It is readable after the first unlock, because a refresh in the background
  * of a locked phone must find the token. Without the token, the client would take the user for signed out. It is not
  * copied to other devices, because a second holder of the tokens counts as theft.
@@ -71,7 +87,7 @@ export function secureStorage(store: SecureStore): AuthStorage {
   const { AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY: keychainAccessible } = store;
   const options = keychainAccessible === undefined ? {} : { keychainAccessible };
   return {
-    get: (key) => store.getItemAsync(nameOf(key), options),
+    get: (key) => reading(() => store.getItemAsync(nameOf(key), options)),
     set: (key, value) => store.setItemAsync(nameOf(key), value, options),
     remove: (key) => store.deleteItemAsync(nameOf(key), options),
   };
@@ -82,7 +98,7 @@ export function keychainStorage(keychain: Keychain): AuthStorage {
   const accessible = keychain.ACCESSIBLE.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY as never;
   return {
     async get(key) {
-      const found = await keychain.getGenericPassword({ service: nameOf(key) });
+      const found = await reading(() => keychain.getGenericPassword({ service: nameOf(key) }));
       return found ? found.password : undefined;
     },
     async set(key, value) {

@@ -9,10 +9,11 @@ export interface ReactHooks {
   useEffect(effect: () => () => void, dependencies: readonly unknown[]): void;
 }
 
-export interface AuthGuardProps<C, O, U, F, P = F> {
+export interface AuthGuardProps<C, O, U, F, P = F, R = U> {
   readonly children: C;
   readonly signedOut?: O;
   readonly unknown?: U;
+  readonly unreadable?: R;
   readonly secondFactor?: F;
   readonly federated?: P;
 }
@@ -22,10 +23,13 @@ export interface AuthHooks {
   useAuth(): AuthState;
   /**
    * Renders `children` if a user is signed in, `signedOut` (a login screen, a redirect) if no user is signed in, and
-   * `unknown` (a splash screen) until the storage was read. While nobody is signed in and a login waits for the second
+   * `unknown` (a splash screen) until the storage was read, or `unreadable`, if it is there, while the storage can't be
+   * read: a screen that offers `forget`. While nobody is signed in and a login waits for the second
    * factor, renders `secondFactor` if it is there; while a person whom a provider has named waits, `federated`.
    */
-  AuthGuard<C, O = null, U = null, F = O, P = F>(props: AuthGuardProps<C, O, U, F, P>): C | O | U | F | P | null;
+  AuthGuard<C, O = null, U = null, F = O, P = F, R = U>(
+    props: AuthGuardProps<C, O, U, F, P, R>,
+  ): C | O | U | F | P | R | null;
   /**
    * Returns the login that waits for the second factor. Needs the group `secondFactor`, whose `confirm` completes it and
    * whose `giveUp` ends it.
@@ -85,12 +89,13 @@ export function createAuthHooks(react: ReactHooks, client: AuthClient & Partial<
         () => client.secondFactor?.removal(),
         () => undefined,
       ),
-    AuthGuard({ children, signedOut = null, unknown: pending = null, secondFactor, federated }) {
-      const { status } = useAuth();
+    AuthGuard({ children, signedOut = null, unknown: pending = null, unreadable, secondFactor, federated }) {
+      const state = useAuth();
       const [login, person] = [useSecondFactor(), useFederated()];
       const named = person !== undefined && federated !== undefined ? federated : signedOut;
       const out = login !== undefined && secondFactor !== undefined ? secondFactor : named;
-      return { signed_in: children, signed_out: out, unknown: pending }[status];
+      if (state.status === 'unknown') return state.isUnreadable && unreadable !== undefined ? unreadable : pending;
+      return state.status === 'signed_in' ? children : out;
     },
     useStream: (topic, handle) =>
       react.useEffect(

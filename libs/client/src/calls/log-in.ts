@@ -3,6 +3,7 @@ import { type Operation, takesDeviceId } from '../generated/operations.ts';
 import { AuthError } from '../http/auth-error.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Log, Platform } from '../platform/platform.ts';
+import { entryOf } from '../platform/safe-storage.ts';
 import { exchangeTokens } from '../session/exchange-tokens.ts';
 import type { Exclusive } from '../session/exclusive.ts';
 import type { Keeper } from '../session/keeper.ts';
@@ -50,7 +51,7 @@ export interface LogInDeps {
  */
 export function createLogIn(deps: LogInDeps): LogInWith {
   const { platform, exchange, exclusive, keeper, vault, deviceId, about, prefix, log } = deps;
-  const intents = createIntents(platform, `${prefix}.login`, log);
+  const intents = createIntents(platform, entryOf(prefix, 'login'), log);
 
   async function logInOnce(
     endings: number,

@@ -1,7 +1,9 @@
 import type { SessionInfo } from '../events.ts';
 import { registerAccount } from '../generated/operations.ts';
 import { AuthError } from '../http/auth-error.ts';
+import { addressKey } from '../http/typed-input.ts';
 import type { Log, Platform } from '../platform/platform.ts';
+import { entryOf } from '../platform/safe-storage.ts';
 import type { Body, Call, Data } from './call.ts';
 import { createIntents } from './intents.ts';
 import type { Credentials } from './log-in.ts';
@@ -29,7 +31,7 @@ export interface RegisterDeps {
  * should offer to log in.
  */
 export function createRegister({ platform, call, logIn, prefix, log }: RegisterDeps): Register {
-  const intents = createIntents(platform, `${prefix}.registration`, log);
+  const intents = createIntents(platform, entryOf(prefix, 'registration'), log);
 
   /** Returns the account if it is the user's own after all. */
   async function claim({ email, password }: Registration, refusal: unknown): Promise<Data<'registerAccount'>> {
@@ -45,7 +47,7 @@ export function createRegister({ platform, call, logIn, prefix, log }: RegisterD
     const { email, space_creation_mode, invite_token = null } = input;
     let mayBeOwn = false;
     try {
-      const intent = JSON.stringify([email.toLowerCase(), space_creation_mode, invite_token]);
+      const intent = JSON.stringify([addressKey(email), space_creation_mode, invite_token]);
       return await intents.carryOut(intent, (idempotencyKey, isRepeated) => {
         mayBeOwn = isRepeated;
         return call(registerAccount, { body: input, idempotencyKey });

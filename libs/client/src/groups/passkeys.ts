@@ -11,6 +11,7 @@ import {
   logInByPasskey,
 } from '../generated/operations.ts';
 import { AuthError, sentTwice } from '../http/auth-error.ts';
+import { addTexts, passkeyTexts } from '../http/error-texts.ts';
 import { isRecord } from '../http/exchange.ts';
 
 type Fresh = OperationTypes['createPasskeyChallenge']['body'];
@@ -61,6 +62,7 @@ export interface Passkeys {
 /** Creates the operations with passkeys. */
 export function passkeys(bridge: PasskeyBridge): ClientGroup<Passkeys> {
   return (deps) => {
+    addTexts(passkeyTexts);
     const plain = methodsOf(passkeysMethods, deps.call);
     return {
       passkeys: {

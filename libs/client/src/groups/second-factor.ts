@@ -5,6 +5,7 @@ import type { OperationTypes } from '../generated/operation-types.ts';
 import { confirmSecondFactor } from '../generated/operations.ts';
 import { AuthError, sentTwice } from '../http/auth-error.ts';
 import { parseJson } from '../http/exchange.ts';
+import { entryOf } from '../platform/safe-storage.ts';
 
 type Confirmation = OperationTypes['confirmSecondFactor']['body'];
 
@@ -199,7 +200,7 @@ const mostTrusts = 5;
 
 /** Keeps the tokens by which the service trusts this device. They outlive a logout, like the device's id. */
 function createTrusts({ platform: { storage }, prefix, exclusive, deviceId, events, keeper }: ClientGroupDeps) {
-  const slot = `${prefix}.trusted`;
+  const slot = entryOf(prefix, 'trusted');
   let user: string | undefined;
 
   async function read(): Promise<readonly Trust[]> {

@@ -1,26 +1,8 @@
 import { coreReactions } from '../generated/core-reactions.ts';
 import type { ErrorCode, OwnErrorCode, Reaction, Retry } from '../generated/reactions.ts';
+import { type RaisedCode, textOf } from './error-texts.ts';
 
-/**
- * Codes of the client's own errors, which the service never returns.
- *
- * - `CLIENT_NETWORK`: no answer came. `CLIENT_TIMEOUT`: no answer came in time.
- * - `CLIENT_UNEXPECTED_ANSWER`: the answer did not come from the service. It may be a captive portal's page.
- * - `CLIENT_SIGNED_OUT`: there is no session. `CLIENT_SUPERSEDED`: a later login or logout has overtaken the call.
- * - `CLIENT_STATE_UNKNOWN`: the storage can't be read now.
- * - `CLIENT_FOREIGN_URL`: the address is not among the services that may get the access token.
- * - `CLIENT_CLOSED`: the client was closed.
- * - `CLIENT_PASSKEY_DISMISSED`: the user or a later call has ended the choice of a passkey. `CLIENT_PASSKEY_FAILED`: the
- *   platform has no passkeys, or has failed.
- */
-export type ClientErrorCode =
-  | (typeof passing)[number]
-  | 'CLIENT_SIGNED_OUT'
-  | 'CLIENT_SUPERSEDED'
-  | 'CLIENT_FOREIGN_URL'
-  | 'CLIENT_CLOSED'
-  | 'CLIENT_PASSKEY_DISMISSED'
-  | 'CLIENT_PASSKEY_FAILED';
+export type ClientErrorCode = Exclude<RaisedCode, ErrorCode>;
 
 /** Codes after which the same call may succeed. */
 const passing = ['CLIENT_NETWORK', 'CLIENT_TIMEOUT', 'CLIENT_UNEXPECTED_ANSWER', 'CLIENT_STATE_UNKNOWN'] as const;
@@ -41,7 +23,7 @@ export interface AuthErrorInit {
 
 /**
  * A call that failed, and the reaction to it. It never contains a token, an address or a password. The message is the
- * service's own, in the user's language; for the client's own errors it is the code.
+ * service's own or the client's, in the user's language.
  */
 export class AuthError extends Error {
   override readonly name = 'AuthError';
@@ -59,10 +41,12 @@ export class AuthError extends Error {
   /** Says whether and when the same call may succeed. */
   declare readonly retry: Retry;
 
-  constructor(code: AnyErrorCode, init: AuthErrorInit = {}) {
+  constructor(code: RaisedCode | ErrorCode, init?: AuthErrorInit);
+  constructor(code: string, init: AuthErrorInit & { readonly message: string });
+  constructor(code: string, init: AuthErrorInit = {}) {
     const { status = 0, message, details = {}, requestId, retryAfterMs } = init;
     const [reaction, retry = 'never'] = rowOf(code, status);
-    super(message ?? code);
+    super(message ?? textOf(code));
     Object.assign(this, { code, status, details, requestId, retryAfterMs, reaction, retry });
   }
 }

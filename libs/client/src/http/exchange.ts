@@ -1,6 +1,7 @@
 import { type Operation, takesProof } from '../generated/operations.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import { AuthError, type ClientErrorCode } from './auth-error.ts';
+import { printBody } from './typed-input.ts';
 
 /**
  * Upper limit for the time of an answer, in milliseconds. A repeated refresh must not overlap with the earlier one
@@ -20,7 +21,7 @@ export interface ExchangeConfig {
 export interface Outgoing {
   /** Parameters of the path, in the order of the path. */
   readonly params?: readonly string[] | undefined;
-  readonly body?: unknown;
+  readonly body?: object | undefined;
   readonly accessToken?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly deviceSecret?: string | undefined;
@@ -55,7 +56,7 @@ export function createExchange(
     if (deviceSecret) headers['X-Device-Secret'] = deviceSecret;
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     const init: RequestInit = { method, headers, signal, credentials: 'omit', redirect: 'error' };
-    if (body !== undefined) init.body = JSON.stringify(body);
+    if (body !== undefined) init.body = printBody(body);
     return [`${baseUrl}${filled}`, init] as const;
   }
 

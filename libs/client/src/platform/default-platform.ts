@@ -24,6 +24,7 @@ export function completePlatform(given: Partial<Platform> & Pick<Platform, 'stor
     // Shorter than the silence after which the gateway sends a ping. The client's ping makes the gateway's unnecessary,
     // so the phone's radio does not wake more often.
     quietMs: 38_000,
+    storageTimeoutMs: 10_000,
     log: () => undefined,
   };
   const platform = { ...found, ...withoutUndefined(given) } as Platform;
@@ -49,7 +50,8 @@ export function randomUUID(): string {
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-a$4-');
 }
 
-function afterMs(ms: number, work: () => void): () => void {
+/** Runs the work after `ms` milliseconds. Returns the function that cancels it. */
+export function afterMs(ms: number, work: () => void): () => void {
   const timer = setTimeout(work, ms);
   return () => clearTimeout(timer);
 }

@@ -2,7 +2,8 @@
 export interface AuthStorage {
   /**
    * Resolves to null or undefined if nothing is kept under the key. Rejects if that can't be known now, for example
-   * because the store is locked.
+   * because the store is locked. If the value can never be read again, for example because its key was not in the
+   * backup, the error has `isLost: true`.
    */
   get(key: string): Promise<string | null | undefined>;
   set(key: string, value: string): Promise<void>;
@@ -69,6 +70,8 @@ export interface Platform {
   /** Undefined if the platform has no WebSocket. There is then no stream. */
   readonly WebSocket: (new (url: string, protocols: string[]) => StreamSocket) | undefined;
   readonly storage: AuthStorage;
+  /** Limit for the wait for a call of the storage, in milliseconds. The default is 10,000. */
+  readonly storageTimeoutMs: number;
   /** Signs the requests for tokens with a key of the device: see {@link BoundKey}. */
   readonly boundKey: BoundKey | undefined;
   /**

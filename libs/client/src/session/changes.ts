@@ -5,8 +5,8 @@ import type { SessionRecord } from './session-record.ts';
 /** Reports each change of the session to the app, once. */
 export interface Changes {
   /**
-   * Reports a change of the record. Without records, it reports a logout that the user asked for while the record could
-   * not be read.
+   * Reports a change of the record. Without records, it reports that the record can't be read, or a logout that the user
+   * asked for while it could not be read.
    */
   follow(before?: SessionRecord, after?: SessionRecord): void;
 }
@@ -21,7 +21,8 @@ export function createChanges(keeper: () => Keeper, tell: (event: AuthEvent) => 
       tell({ type: 'state', state: told });
       // This is not reported when the app starts. If no user was signed in, no session has ended.
       const hasEnded = was.status === 'signed_in' || (was.status === 'unknown' && keeper().endings() > 0);
-      if (told.status === 'signed_out' && hasEnded) tell({ type: 'signed_out', reason: told.reason });
+      if (told.status === 'signed_out' && (hasEnded || told.reason === 'storage_lost'))
+        tell({ type: 'signed_out', reason: told.reason });
       const group = after?.session?.home_group_id;
       const isMove = before?.era === after?.era && group !== undefined && group !== before?.session?.home_group_id;
       if (isMove) tell({ type: 'group_changed', home_group_id: group });

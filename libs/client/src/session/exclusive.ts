@@ -17,21 +17,21 @@ export function createExclusive({ locks, timers }: Pick<Platform, 'locks' | 'tim
   async function amongTabs<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (!locks) return work();
     const wait = new AbortController();
-    const cancel = timers.after(maxWaitMs, () => wait.abort());
-    let hasBegun = false;
-    const begin = () => {
-      hasBegun = true;
-      cancel();
-      return work();
-    };
-    try {
-      return await locks.request(`${prefix}.${name}`, { signal: wait.signal }, begin);
-    } catch (error) {
-      if (hasBegun) throw error;
-      return work();
-    } finally {
-      cancel();
-    }
+    let done: Promise<T> | undefined;
+    return new Promise<T>((resolve, reject) => {
+      // The page's locks may refuse, or ignore the signal. The work then begins without a lock, but only once.
+      const go = async () => {
+        cancel();
+        done ??= work();
+        await done.then(resolve, reject);
+      };
+      const cancel = timers.after(maxWaitMs, () => {
+        wait.abort();
+        void go();
+      });
+      const ask = async () => locks.request(`${prefix}.${name}`, { signal: wait.signal }, go);
+      ask().catch(go);
+    });
   }
 
   return (name, work) => {

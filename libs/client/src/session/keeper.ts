@@ -17,6 +17,7 @@ import type { Vault } from './vault.ts';
 export interface KeeperDeps {
   readonly monotonic: () => number;
   readonly randomUUID: () => string;
+  readonly now: () => number;
   readonly vault: Vault;
   readonly holder: AccessHolder;
   readonly renewal: Renewal;
@@ -60,6 +61,10 @@ export interface Keeper {
    * must still log it out.
    */
   end(reason: SignedOutReason, isLogout: boolean): Promise<void>;
+  /**
+   * Ends the session as a logout does. If the storage can't be read, forgets what it holds, without telling the service.
+   */
+  forget(): Promise<void>;
   /** Stores the logout of a session that this client never adopted. */
   orphan(session: PendingLogout): Promise<void>;
 }
@@ -83,7 +88,8 @@ export function createKeeper(deps: KeeperDeps): Keeper {
     ...createLogin(deps, ending.endings),
     endings: ending.endings,
     end: ending.end,
-    state: () => (ending.isWanted() ? { status: 'signed_out', reason: 'logged_out' } : stateOf(vault.current())),
+    forget: ending.forget,
+    state: () => (ending.isWanted() ? { status: 'signed_out', reason: 'logged_out' } : stateOf(vault)),
     async access() {
       onUse();
       const { era } = await load();
@@ -111,10 +117,10 @@ export function createKeeper(deps: KeeperDeps): Keeper {
   };
 }
 
-function createEnding({ randomUUID, vault }: KeeperDeps) {
+function createEnding({ randomUUID, now, vault }: KeeperDeps) {
   let endings = 0;
   let isWanted = false;
-  return {
+  const ending = {
     endings: () => endings,
     /**
      * True if the user has logged out while the storage could not be read. The logout is done as soon as the storage
@@ -136,7 +142,15 @@ function createEnding({ randomUUID, vault }: KeeperDeps) {
       // the promise settles.
       await vault.update((held) => ({ next: { ...held, logouts: held.logouts.reduce(withLogout, ended.logouts) } }));
     },
+    async forget(): Promise<void> {
+      if (vault.current()) return ending.end('logged_out', true);
+      endings += 1;
+      isWanted = false;
+      // The count is higher than that of any forgotten record, which may become readable later.
+      await vault.replace(endedRecord({ ...noRecord, n: now() }, randomUUID(), 'logged_out', false));
+    },
   };
+  return ending;
 }
 
 function createLogin({ randomUUID, vault, holder }: KeeperDeps, endings: () => number) {
@@ -181,8 +195,9 @@ function isOvertakenBy({ session, reason, era }: SessionRecord, ticket: LoginTic
 }
 
 /** Returns the state as the app may see it. */
-function stateOf(record: SessionRecord | undefined): AuthState {
-  if (record === undefined) return { status: 'unknown' };
+function stateOf({ current, isUnreadable }: Vault): AuthState {
+  const record = current();
+  if (record === undefined) return { status: 'unknown', ...(isUnreadable() && { isUnreadable: true }) };
   const { session, reason = 'no_session' } = record;
   return session ? { status: 'signed_in', session: infoOf(session) } : { status: 'signed_out', reason };
 }

@@ -35,7 +35,7 @@ export type TokenPair = OperationTypes['logIn']['data'];
 export const noRecord: SessionRecord = { n: 0, era: '', reason: 'no_session', logouts: [] };
 
 /** Reads a slot. Returns undefined if it is empty or damaged, so that the other slot is used. */
-export function parseRecord(text: string | null | undefined): SessionRecord | undefined {
+export function parseRecord(text: string | undefined): SessionRecord | undefined {
   const value = parseJson(text ?? '');
   if (!isRecord(value) || typeof value.n !== 'number' || !Array.isArray(value.logouts)) return undefined;
   if (value.session !== undefined && !(isRecord(value.session) && typeof value.session.refresh_token === 'string')) {

@@ -47,15 +47,20 @@ export function openTabs(
       listener.onChange();
     };
   }
+  function post(message: object): void {
+    try {
+      channel?.postMessage(message);
+    } catch {
+      // A channel that the platform has closed must not break a change under way.
+    }
+  }
   return {
-    tellChange: () => channel?.postMessage({ kind: 'change' }),
-    tellAccess: (access) =>
-      channel?.postMessage({ kind: 'access', access: { ...access, leftMs: access.expiresAt - monotonic() } }),
-    tellEvent: (event) => channel?.postMessage({ kind: 'event', event }),
-    tellCheck: (afterMs) => channel?.postMessage({ kind: 'check', afterMs }),
+    tellChange: () => post({ kind: 'change' }),
+    tellAccess: (access) => post({ kind: 'access', access: { ...access, leftMs: access.expiresAt - monotonic() } }),
+    tellEvent: (event) => post({ kind: 'event', event }),
+    tellCheck: (afterMs) => post({ kind: 'check', afterMs }),
     close() {
       channel?.close();
-      // A message to a closed channel throws, which would break a change under way.
       channel = undefined;
     },
   };

@@ -1,8 +1,9 @@
 import { AuthError } from '../http/auth-error.ts';
 import type { Log, Platform } from '../platform/platform.ts';
+import type { SafeStorage } from '../platform/safe-storage.ts';
 import type { Exclusive } from './exclusive.ts';
 import { logoutsAfter, noRecord, type SessionRecord, withLogout } from './session-record.ts';
-import { createSlots } from './slots.ts';
+import { createSlots, type Slots } from './slots.ts';
 
 /** A change of the record. The vault adds the count `n`. */
 export interface RecordChange {
@@ -17,6 +18,8 @@ export interface RecordChange {
 export interface Vault {
   /** Returns undefined until the storage could be read. */
   current(): SessionRecord | undefined;
+  /** Returns true if the latest read of the storage failed. */
+  isUnreadable(): boolean;
   /**
    * Reads the storage again, because another tab may have written it. Raises `CLIENT_STATE_UNKNOWN` if it was never
    * readable. With `others` (the channel to other tabs, if there are any) it also raises if the storage is not readable
@@ -32,15 +35,20 @@ export interface Vault {
   update(change: (newest: SessionRecord) => RecordChange | undefined): Promise<boolean>;
   /** Writes the record again if the storage refused it. Returns false if the storage refuses it again. */
   rewrite(): Promise<boolean>;
+  /**
+   * Puts the record in the place of what the storage holds, without reading that. Settles when the storage has the record
+   * or has refused it.
+   */
+  replace(record: SessionRecord): Promise<void>;
 }
 
 export interface VaultDeps {
-  readonly platform: Pick<Platform, 'storage'>;
+  readonly platform: { readonly storage: SafeStorage };
   readonly exclusive: Exclusive;
   readonly prefix: string;
   readonly log: Log;
-  /** Called synchronously for every change in memory. */
-  readonly onChange: (before: SessionRecord | undefined, after: SessionRecord) => void;
+  /** Called synchronously for every change in memory, and without records if the storage turns out to be unreadable. */
+  readonly onChange: (before?: SessionRecord, after?: SessionRecord) => void;
   /** Called when the storage has a change, so that other tabs can read it. */
   readonly onWritten: () => void;
 }
@@ -78,6 +86,41 @@ function createMemory(onChange: VaultDeps['onChange']) {
   };
 }
 
+/** Creates the reading of the storage into memory. */
+function createReading(
+  slots: Slots,
+  { current, accept, log, onChange }: Pick<Vault, 'current' | 'accept'> & Pick<VaultDeps, 'log' | 'onChange'>,
+) {
+  let isUnreadable = false;
+  /** Number of times that the storage's content was forgotten. A read from before that must not bring it back. */
+  let forgettings = 0;
+  return {
+    isUnreadable: () => isUnreadable,
+    forget(): void {
+      forgettings += 1;
+      slots.forget();
+    },
+    async read(others?: Platform['openChannel']): Promise<SessionRecord> {
+      const before = forgettings;
+      let stored: SessionRecord | undefined;
+      try {
+        stored = await slots.read();
+        isUnreadable = false;
+      } catch {
+        log({ event: 'storage_unreadable' });
+        isUnreadable = true;
+        if (!current()) onChange();
+        if (others || !current()) throw new AuthError('CLIENT_STATE_UNKNOWN');
+      }
+      if (before !== forgettings) stored = undefined;
+      // If the storage has become empty, or its content was lost, the user did not ask to log out, so the record in
+      // memory stays. Only a stored record has a count.
+      accept(stored?.n ? stored : (current() ?? stored ?? noRecord));
+      return current() ?? noRecord;
+    },
+  };
+}
+
 /** Creates the vault. The record in memory is the valid one, and the storage follows it. */
 export function createVault({ platform, exclusive, prefix, log, onChange, onWritten }: VaultDeps): Vault {
   let isUnwritten = false;
@@ -91,19 +134,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
     if (!held || record.n > held.n || hasEnded(record.era) !== false) hold(record);
   }
 
-  async function read(others?: Platform['openChannel']): Promise<SessionRecord> {
-    let stored: SessionRecord | undefined;
-    try {
-      stored = await slots.read();
-    } catch {
-      log({ event: 'storage_unreadable' });
-      if (others || !current()) throw new AuthError('CLIENT_STATE_UNKNOWN');
-    }
-    // If the storage has become empty, something other than the client has wiped it. The user did not ask to log out,
-    // so the record in memory stays.
-    accept(stored ?? current() ?? noRecord);
-    return current() ?? noRecord;
-  }
+  const { read, isUnreadable, forget } = createReading(slots, { current, accept, log, onChange });
 
   /** Writes the change, and returns the record to keep in memory. */
   async function write(next: SessionRecord, unwritten = next): Promise<SessionRecord> {
@@ -142,12 +173,18 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
 
   return {
     current,
+    isUnreadable,
     read,
     accept,
     update,
     async rewrite() {
       if (isUnwritten) await update((held) => ({ next: held }));
       return !isUnwritten;
+    },
+    async replace(record) {
+      forget();
+      hold(record);
+      await exclusive('store', async () => void (await write(record)));
     },
   };
 }

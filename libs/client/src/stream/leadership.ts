@@ -24,7 +24,9 @@ export function createLeadership({ locks }: Pick<Platform, 'locks'>, prefix: str
           release = done;
           resolve(true);
         });
-      all.request(`${prefix}.stream`, { signal: wait.signal }, hold).catch(() => resolve(false));
+      const ask = async () => all.request(`${prefix}.stream`, { signal: wait.signal }, hold);
+      // A page may have locks that refuse. Each of its tabs then leads, as without locks.
+      ask().catch(() => resolve(!wait.signal.aborted));
     });
     return { begun, end: () => release() };
   }

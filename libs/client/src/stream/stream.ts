@@ -5,6 +5,7 @@ import { findAccount } from '../generated/operations.ts';
 import { AuthError } from '../http/auth-error.ts';
 import { createBackoff } from '../platform/backoff.ts';
 import type { Log, Platform } from '../platform/platform.ts';
+import { within } from '../platform/safe-storage.ts';
 import type { Access } from '../session/access.ts';
 import type { Keeper } from '../session/keeper.ts';
 import type { Vault } from '../session/vault.ts';
@@ -12,7 +13,7 @@ import { type Connection, type ConnectionEnd, type ConnectionListener, connect }
 import type { Leadership } from './leadership.ts';
 
 export interface StreamDeps {
-  readonly platform: Pick<Platform, 'WebSocket' | 'timers' | 'random' | 'monotonic' | 'quietMs'>;
+  readonly platform: Pick<Platform, 'WebSocket' | 'fetch' | 'timers' | 'random' | 'monotonic' | 'quietMs'>;
   readonly keeper: Keeper;
   readonly vault: Vault;
   readonly call: Call;
@@ -53,10 +54,43 @@ export interface Stream {
  */
 const steadyMs = 10_000;
 
+/** Shortest pause after a handshake that was refused for its headers, in milliseconds. */
+const refusedMs = 270_000;
+
+/**
+ * Creates the question why a handshake failed, which a WebSocket does not show. It goes to the api, over HTTP. If the api
+ * accepts the token, it goes to the gateway too, by a request with the cookies of a handshake; but seldom, because the
+ * gateway may be overloaded. Returns the shortest pause before the next handshake.
+ */
+function createInquiry({ platform, vault, call, tell, log }: StreamDeps) {
+  let failures = 0;
+  let isRefused = false;
+  return {
+    reset(): void {
+      failures = 0;
+      isRefused = false;
+    },
+    async ask(token = ''): Promise<number> {
+      await call(findAccount);
+      failures += 1;
+      const { push_stream_url: url } = vault.current()?.session ?? {};
+      if (!url || !(isRefused || failures % 3 === 0)) return 0;
+      const init = { headers: { Authorization: `Bearer ${token}` }, credentials: 'include' } as const;
+      const { status } = await within(platform.timers, 15_000, () => platform.fetch(url.replace('ws', 'http'), init));
+      if (status !== 431) return 0;
+      log({ event: 'stream_refused', status });
+      if (!isRefused) tell({ type: 'stream_refused', reason: 'headers_too_large' });
+      isRefused = true;
+      return refusedMs;
+    },
+  };
+}
+
 /** Creates the opening of the stream. It makes one attempt at a time until there is a connection or none is wanted. */
 function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: ConnectionListener) {
   const { platform, leadership, keeper, vault } = deps;
   const again = createBackoff(platform, 30_000, () => open());
+  const inquiry = createInquiry(deps);
   const state: { connection?: Connection | undefined } = {};
   let isOpening = false;
   let isAskedAgain = false;
@@ -96,10 +130,19 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
     if (!platform.WebSocket || !record?.session || record.era !== access.era) return;
     if (!canOpen() || !leadership.leads()) return;
     const socket = new platform.WebSocket(record.session.push_stream_url, ['bearer', access.token]);
-    state.connection = connect(socket, access, platform, listener);
+    state.connection = connect(socket, access, platform, {
+      ...listener,
+      onOpen() {
+        inquiry.reset();
+        listener.onOpen();
+      },
+    });
   }
 
-  return { state, again, attempt, open };
+  /** Asks why a handshake failed, and plans the next. */
+  const inquire = (token?: string) => attempt(async () => again.schedule(await inquiry.ask(token)));
+
+  return { state, again, attempt, inquire, open };
 }
 
 /**
@@ -154,7 +197,7 @@ function createCheck({ checkElsewhere }: StreamDeps, connection: () => Connectio
 }
 
 export function createStream(deps: StreamDeps): Stream {
-  const { keeper, call, leadership, isAwake, tell, log } = deps;
+  const { keeper, leadership, isAwake, tell, log } = deps;
   const renewRefused = createRenewRefused(deps);
   const wish = createWish(deps);
   let openedAt = 0;
@@ -173,11 +216,10 @@ export function createStream(deps: StreamDeps): Stream {
       void attempt(() => keeper.renew(connection?.token()).then(() => (hasLasted ? open() : again.schedule())));
     else if (pauseMs !== undefined) again.scheduleAt(pauseMs);
     else if (wasOpen) again.schedule();
-    // The reason why the handshake failed is asked for over HTTP, because a WebSocket does not show the status.
-    else void attempt(() => call(findAccount).then(() => again.schedule()));
+    else void inquire(connection?.token());
   }
 
-  const { state, again, attempt, open } = createOpening(deps, wish.canOpen, {
+  const { state, again, attempt, inquire, open } = createOpening(deps, wish.canOpen, {
     onEnd,
     onOpen() {
       openedAt = deps.platform.monotonic();

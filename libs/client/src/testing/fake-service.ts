@@ -151,14 +151,39 @@ function fakeUuid(): string {
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');
 }
 
+/** A storage in memory that can fail as a phone's key store does. */
+export interface FakeStorage extends AuthStorage {
+  /** While it is set, every call fails, or never settles. */
+  fault: 'locked' | 'hangs' | undefined;
+  /** Makes the content unreadable for good, as a restored backup does. With `isLost` the errors say so. */
+  damage(isLost: boolean): void;
+}
+
 /** Creates a storage in memory. To simulate a restart of the app, give the same storage to the next client. */
-export function memoryStorage(): AuthStorage {
-  const content = new Map<string, string>();
-  return {
-    get: async (key) => content.get(key),
-    set: async (key, value) => void content.set(key, value),
-    remove: async (key) => void content.delete(key),
+export function memoryStorage(): FakeStorage {
+  const content = new Map<string, { readonly value: string; readonly isLost?: boolean }>();
+
+  async function access<T>(effect: () => T): Promise<T> {
+    if (storage.fault === 'hangs') await new Promise(() => undefined);
+    if (storage.fault === 'locked') throw new Error('the storage is locked');
+    return effect();
+  }
+
+  const storage: FakeStorage = {
+    fault: undefined,
+    damage(isLost) {
+      for (const [key, { value }] of content) content.set(key, { value, isLost });
+    },
+    get: (key) =>
+      access(() => {
+        const { value, isLost } = content.get(key) ?? {};
+        if (isLost !== undefined) throw Object.assign(new Error('the value can not be decrypted'), { isLost });
+        return value;
+      }),
+    set: (key, value) => access(() => void content.set(key, { value })),
+    remove: (key) => access(() => void content.delete(key)),
   };
+  return storage;
 }
 
 /**

@@ -57,6 +57,10 @@ export function demandSecondFactor(records: FakeRecords, login: FakeLogin, token
   throw new FakeRefusal(403, 'ERR-SECOND-FACTOR-REQUIRED', details);
 }
 
+const bare = (code: string) => code.replace(/\W/g, '').toUpperCase();
+/** Returns true if both are the same recovery code. Hyphens and small letters do not matter. */
+const isSame = (one: string, other: string) => bare(one) === bare(other);
+
 /** Refuses a wrong proof. A recovery code is used up. */
 export function assertProof(records: FakeRecords, user_id: string, proof: FakeProof): void {
   const { method, password, code = '', credential } = proof;
@@ -68,8 +72,8 @@ export function assertProof(records: FakeRecords, user_id: string, proof: FakePr
   } else if (method === 'passkey') {
     if (records.passkeys.get(credential?.id ?? '')?.user_id !== user_id)
       throw new FakeRefusal(403, 'ERR-PASSKEY-INVALID');
-  } else if (method === 'recovery_code' && factor?.recovery_codes.includes(code)) {
-    factor.recovery_codes = factor.recovery_codes.filter((one) => one !== code);
+  } else if (method === 'recovery_code' && factor?.recovery_codes.some((one) => isSame(one, code))) {
+    factor.recovery_codes = factor.recovery_codes.filter((one) => !isSame(one, code));
   } else if (method !== 'totp') throw new FakeRefusal(403, 'ERR-SECOND-FACTOR-INVALID', { tries_left: 4 });
   else assertCode(records, code);
 }

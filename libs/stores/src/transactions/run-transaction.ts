@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ClientSession, type MongoClient, MongoError } from 'mongodb';
+import { type ClientSession, type MongoClient, MongoError, MongoServerError } from 'mongodb';
 import type { SessionHold } from '../session-hold.ts';
 import { isDuplicateKey } from '../store-errors.ts';
 import { createKeyedLock } from './keyed-lock.ts';
@@ -105,7 +105,7 @@ async function runAndReport<T>(
     hooks.onEnd?.('committed');
     return result;
   } catch (error) {
-    hooks.onEnd?.(error instanceof MongoError && !isDuplicateKey(error) ? 'failed' : 'refused');
+    hooks.onEnd?.(isRefusal(error) ? 'refused' : 'failed');
     throw error;
   } finally {
     await hold.release();
@@ -148,9 +148,11 @@ async function runUntilKnown<T>(
 
   for (let attempt = 0; ; attempt += 1) {
     const session = client.startSession();
+    let txnNumber: number | undefined;
     try {
       if (attempt > 0) await hold.take(session);
       session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } });
+      txnNumber = session.serverSession.txnNumber;
       const result = await work(session);
       sent = { result };
       await commit(session, isOver, onRetry);
@@ -158,30 +160,65 @@ async function runUntilKnown<T>(
     } catch (error) {
       // A commit that was sent may have taken effect, whatever the error.
       if (sent !== undefined && (await isCommitted())) return sent.result;
-      const hasEnded = hasLabel(error, 'TransientTransactionError');
-      await abort(client, session, hasEnded);
-      if (!hasEnded || isOver()) throw error;
+      await abort(client, session, { error, hasBegun: session.serverSession.txnNumber !== txnNumber });
+      if (!isTransient(error) || isOver()) throw error;
       onRetry?.('work', error);
     } finally {
-      await session.endSession();
+      // The driver aborts once more what it has not aborted itself. Nothing depends on that.
+      void session.endSession();
     }
     await delay(Math.min(pauseMs(attempt), deadline - performance.now()));
   }
 }
 
+const noSuchTransaction = 251;
+const confirmed = { w: 'majority', wtimeout: 4_500 } as const;
+
+interface Failed {
+  readonly error: unknown;
+  /** True if the transaction has sent a command: the first one counts up the session's number of transactions. */
+  readonly hasBegun: boolean;
+}
+
 /**
- * Aborts a transaction that has not ended, even if its commit was sent. The driver itself would abort nothing in that
- * case.
+ * Aborts a transaction that has not ended, even if its commit was sent, in which case the driver itself would abort
+ * nothing. If the work was refused, it waits until a majority has what the transaction has read, or throws MongoDB's
+ * error, because what the refusal tells of may be rolled back.
  */
-async function abort(client: MongoClient, session: ClientSession, hasEnded: boolean): Promise<void> {
-  if (session.inTransaction()) return session.abortTransaction();
-  if (hasEnded) return;
-  try {
-    await client.db('admin').command({ abortTransaction: 1 }, { session });
-  } catch (failure) {
-    // MongoDB's errors are ignored, as the driver's own abort ignores them. The server then ends the transaction later.
-    if (!(failure instanceof MongoError)) throw failure;
+async function abort(client: MongoClient, session: ClientSession, { error, hasBegun }: Failed): Promise<void> {
+  if (isTransient(error)) {
+    if (session.inTransaction()) await session.abortTransaction();
+    return;
   }
+  if (!hasBegun) return;
+  try {
+    // Only if it finds no transaction does the server wait for a majority. So a second abort confirms the first.
+    const isOver = await sendAbort(client, session);
+    if (!isOver && isRefusal(error)) await sendAbort(client, session);
+  } catch (failure) {
+    // Other errors of MongoDB are ignored: the caller gets the first error, and the server ends the transaction later.
+    if (!(failure instanceof MongoError) || isRefusal(error)) throw failure;
+  }
+}
+
+/** Returns false if this command has aborted the transaction, true if it was over. The driver's own abort hides errors. */
+async function sendAbort(client: MongoClient, session: ClientSession): Promise<boolean> {
+  try {
+    await client.db('admin').command({ abortTransaction: 1, writeConcern: confirmed }, { session });
+    return false;
+  } catch (failure) {
+    const isOver = failure instanceof MongoServerError && failure.code === noSuchTransaction;
+    if (!isOver || failure.errorResponse.writeConcernError !== undefined) throw failure;
+    return true;
+  }
+}
+
+/** Returns true if the server has ended the transaction, and the same work may succeed. */
+const isTransient = (error: unknown) => hasLabel(error, 'TransientTransactionError');
+
+/** Returns true if the work itself or a unique index has rejected the transaction. */
+function isRefusal(error: unknown): boolean {
+  return !(error instanceof MongoError) || isDuplicateKey(error);
 }
 
 async function commit(

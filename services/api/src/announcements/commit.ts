@@ -114,6 +114,7 @@ export function createCommit({ transaction, outbox, sessions, ...tellers }: Comm
     const hasFirst = async () => first !== undefined && outbox.exists(first.id);
     const request = { ...turn, isCommitted: isCommitted === 'by event' ? hasFirst : isCommitted };
     const outcome = await transaction(workAndAppend, request);
+    origin.onCommitted?.();
     await tell(outcome, at, origin);
     return outcome;
   };

@@ -2,9 +2,11 @@ import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import type { ServerMetadata } from '@auth-account/contracts/http/metadata';
 import type { Static, TSchema } from '@auth-account/contracts/type';
 import { AppError } from '@auth-account/errors';
+import type { Fence } from '@auth-account/stores';
 import type { Request, RequestHandler, Response } from 'express';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { WellKnownFiles } from '../security/passkeys/well-known-files.ts';
+import { createConfirm } from './confirm-answers.ts';
 import type { Handlers } from './mount-routes.ts';
 import { callerOf, contextOf, siblingOf } from './request-context.ts';
 import { sendJson } from './send-json.ts';
@@ -94,9 +96,13 @@ export interface PublicDocuments {
 }
 
 /** Creates the handlers of all routes. */
-export function createHandlers(operations: Operations, { publicKeys, metadata, wellKnown }: PublicDocuments): Handlers {
+export function createHandlers(
+  operations: Operations,
+  { publicKeys, metadata, wellKnown }: PublicDocuments,
+  fence: Fence,
+): Handlers {
   const all = Object.entries(operations) as [OperationName, AnyOperation][];
-  const derived = all.map(([name, operation]) => [name, createHandler(routes[name], operation)]);
+  const derived = all.map(([name, operation]) => [name, createHandler(routes[name], operation, fence)]);
   return {
     ...(Object.fromEntries(derived) as Record<OperationName, RequestHandler>),
     listPublicKeys: (_req, res) => sendSuccess(res, routes.listPublicKeys, publicKeys),
@@ -116,10 +122,12 @@ function fileHandler(route: Route, file: unknown): RequestHandler {
   };
 }
 
-function createHandler(route: Route, operation: AnyOperation): RequestHandler {
+function createHandler(route: Route, operation: AnyOperation, fence: Fence): RequestHandler {
   const isIdempotent = route.headers.includes('Idempotency-Key');
+  const confirm = createConfirm(route, fence);
   return async (req, res) => {
-    const output = await operation(...partsOf(route, req, res), contextOf(res));
+    const parts = partsOf(route, req, res);
+    const output = await confirm((origin) => operation(...parts, origin), contextOf(res));
     const { created, accepted } = route.success;
     const isWrapped = isIdempotent || created !== undefined || accepted !== undefined;
     const { data, ...flags } = (isWrapped ? output : { data: output }) as { readonly data?: unknown } & Flags;

@@ -10,6 +10,8 @@ export interface RequestOrigin {
   readonly receivedAt?: number;
   /** Returns true if the client's connection has ended. The client may have repeated the request since then. */
   readonly isAbandoned?: () => boolean;
+  /** Called when a majority has acknowledged a change that the request has made. */
+  readonly onCommitted?: () => void;
   /** Language that the client asks for; English by default. */
   readonly locale?: Locale;
   /** `Idempotency-Key`, if the route takes one and the client sent it. */

@@ -52,6 +52,7 @@ export const federatedRoutes = {
     method: 'post',
     path: '/api/v1/auth/federated/challenge',
     auth: 'none',
+    finality: 'none',
     success: {
       status: 200,
       description: 'The challenge.',
@@ -234,6 +235,7 @@ export const federatedRoutes = {
     auth: 'none',
     params: { provider: ProviderName },
     // Providers send no request id.
+    finality: 'fence',
     headers: ['Accept-Language'],
     body: ProviderNoticeRequest,
     token: 'application/secevent+jwt',

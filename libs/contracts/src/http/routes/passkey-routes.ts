@@ -146,6 +146,7 @@ export const passkeyRoutes = {
     method: 'post',
     path: '/api/v1/auth/passkeys/challenge',
     auth: 'none',
+    finality: 'none',
     success: {
       status: 200,
       description: 'The challenge.',

@@ -17,6 +17,7 @@ export const revocationRoutes = {
     method: 'post',
     path: '/api/v1/revocations',
     auth: 'sibling',
+    finality: 'none',
     headers: commonHeaders,
     body: RevocationsRequest,
     requests: {

@@ -110,6 +110,7 @@ export const secondFactorRemovalRoutes = {
     method: 'delete',
     path: '/api/v1/account/second-factor-removal',
     auth: 'bearer',
+    finality: 'fence',
     headers: commonHeaders,
     success: stopped,
     errors: [...withoutBody, ...access, 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'],

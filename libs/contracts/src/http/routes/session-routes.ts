@@ -82,6 +82,7 @@ export const sessionRoutes = {
     method: 'post',
     path: '/api/v1/auth/refresh',
     auth: 'none',
+    finality: 'itself',
     headers: [...commonHeaders, 'DPoP'],
     body: RefreshRequest,
     requests: refreshExamples,

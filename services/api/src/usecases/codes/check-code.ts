@@ -12,7 +12,7 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
 
 export interface CheckCodeDeps {
-  readonly challenges: Pick<ChallengeStore, 'find' | 'findConfirmed' | 'takeTry' | 'use' | 'wasUsed'>;
+  readonly challenges: Pick<ChallengeStore, 'find' | 'takeTry' | 'use' | 'wasUsed'>;
   readonly users: Pick<UserStore, 'find'>;
   readonly codes: Pick<EmailCodes, 'hasKey' | 'rereadKeys' | 'isCodeOf'>;
   readonly audit: Audit;
@@ -88,17 +88,11 @@ function compare({ codes }: CheckCodeDeps, challenge: ChallengeDocument, user: P
   return isEqual && emailKey !== undefined;
 }
 
-/**
- * Creates the function that refuses a challenge that is not open. What has closed it may still be rolled back, and then
- * the code counts. So only a confirmed read refuses it for good.
- */
-function createRefuseClosed({ challenges, audit, now }: CheckCodeDeps) {
-  const stateOf = (challenge: ChallengeDocument | undefined) =>
-    challenge === undefined ? 'unknown' : challengeState(challenge, now());
-  return async (key: ChallengeKey, seen: ChallengeDocument | undefined, origin: RequestOrigin): Promise<never> => {
-    const challenge = stateOf(seen) === 'expired' ? seen : await challenges.findConfirmed(key);
-    const reason = stateOf(challenge);
-    if (reason === 'open') throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 2 });
+/** Creates the function that refuses a challenge that is not open. */
+function createRefuseClosed({ audit, now }: CheckCodeDeps) {
+  return (key: ChallengeKey, challenge: ChallengeDocument | undefined, origin: RequestOrigin): never => {
+    const state = challenge && challengeState(challenge, now());
+    const reason = state === 'dead' || state === 'expired' ? state : 'unknown';
     audit({ event: 'code.failed', user_id: challenge?.user_id, purpose: key.purpose, reason }, origin);
     throw reason === 'expired' ? new AppError('ERR-CODE-EXPIRED') : codeInvalid();
   };
@@ -111,7 +105,7 @@ function createRefuseWrong(deps: CheckCodeDeps) {
   return async (key: ChallengeKey, user: PresentUser | undefined, origin: RequestOrigin): Promise<never> => {
     const counted = await challenges.takeTry(key, now());
     // Other tries were faster and used up the challenge, so this try gets no verdict.
-    if (counted === undefined) return refuseClosed(key, undefined, origin);
+    if (counted === undefined) return refuseClosed(key, await challenges.find(key), origin);
     audit({ event: 'code.failed', user_id: user?._id, purpose: key.purpose, reason: 'wrong' }, origin);
     throw codeInvalid(counted.tries_left);
   };

@@ -40,7 +40,7 @@ export interface SpendProofDeps {
 }
 
 export interface OncePerChallengeDeps extends OncePerProofDeps {
-  readonly sessions: Pick<SessionStore, 'exists' | 'find' | 'findConfirmed'>;
+  readonly sessions: Pick<SessionStore, 'find'>;
   readonly refreshTokens: Pick<RefreshTokens, 'hasKey' | 'rereadKeys'>;
   readonly issueTokens: IssueTokens;
   readonly audit: Audit;
@@ -70,8 +70,7 @@ export function createOncePerChallenge(deps: OncePerChallengeDeps): OncePerChall
 function createAnswerAgain({ sessions, refreshTokens, issueTokens, audit, now }: OncePerChallengeDeps) {
   const awaitKey = createAwaitKey(refreshTokens, now);
   return async ({ session_id = '' }: SpentProofDocument, origin: RequestOrigin): Promise<TokenResponse['data']> => {
-    // A majority usually has the session by now. If not, the read waits for the majority.
-    const session = await sessions[(await sessions.exists(session_id)) ? 'find' : 'findConfirmed'](session_id);
+    const session = await sessions.find(session_id);
     if (session === undefined || session.is_revoked) throw new AppError('ERR-CODE-EXPIRED');
     await awaitKey(session);
     audit({ event: 'login.verified', user_id: session.user_id, session_id: session._id }, origin);

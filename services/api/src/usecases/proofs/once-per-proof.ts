@@ -17,8 +17,8 @@ export interface Spend {
 /**
  * Returns the answer of `work`, which checks the proof and uses the challenge up. If the challenge was used before, the
  * same request gets the answer of `again` for 60 s, because its first answer may have been lost or may be on its way.
- * The use may still be rolled back, so `again` answers only from a confirmed read. Raises `ERR-CODE-EXPIRED` for any other
- * request, and `ERR-DEPENDENCY-UNAVAILABLE` if another api used a key that has not arrived here yet.
+ * Raises `ERR-CODE-EXPIRED` for any other request, and `ERR-DEPENDENCY-UNAVAILABLE` if another api used a key that has
+ * not arrived here yet.
  */
 export type OncePerProof = <T>(
   spend: Spend,

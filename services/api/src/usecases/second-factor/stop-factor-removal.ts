@@ -20,7 +20,7 @@ interface StopDeps {
 }
 
 export interface StopFactorRemovalDeps extends StopDeps {
-  readonly users: Pick<UserStore, 'find' | 'findConfirmed'>;
+  readonly users: Pick<UserStore, 'find'>;
 }
 
 export interface StopFactorRemovalByTokenDeps extends StopDeps {
@@ -39,9 +39,9 @@ export function createStopFactorRemoval(deps: StopFactorRemovalDeps) {
   const { users, now } = deps;
   const stop = createStop(deps);
 
-  /** Returns the account if an order waits. A stop that another read has seen may be rolled back. */
+  /** Returns the account if an order waits. */
   async function findWaiting(userId: string): Promise<PresentUser | undefined> {
-    const user = await users.findConfirmed(userId);
+    const user = await users.find(userId);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     if (user.due_totp !== undefined) throw new AppError('ERR-CODE-EXPIRED');
     return user.totp?.removal && user;

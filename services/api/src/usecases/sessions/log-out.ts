@@ -32,22 +32,15 @@ export function createLogOut(
   const awaitKey = createAwaitKey(refreshTokens, now);
   const announceAgain = createAnnounceAgain(deps);
 
-  /**
-   * Returns true if a majority has stored this logout, although its write got no answer. In that case, the logout
-   * cannot be rolled back.
-   */
-  async function isConfirmed({ sessionId }: OwnSession, { at, requestId }: TrustKeepingRevocation): Promise<boolean> {
+  /** Returns true if this logout has ended the session, although its write got no answer. */
+  async function isEndedBy({ sessionId }: OwnSession, { at, requestId }: TrustKeepingRevocation): Promise<boolean> {
     const session = await sessions.findConfirmed(sessionId);
     return session?.revoked_at?.getTime() === at.getTime() && session.revoked_request_id === requestId;
   }
 
   /** Finds the caller's session to which the genuine token belongs. The session is live, or was ended. */
   async function findTarget(token: string, { sessionId, userId }: OwnSession, at: Date) {
-    const seen = await sessions.find(sessionId);
-    if (seen !== undefined && seen.user_id !== userId) return;
-    // Only a majority read may show that there is nothing to end, because otherwise a rollback could bring the session
-    // back.
-    const session = isTarget(seen, userId, at) ? seen : await sessions.findConfirmed(sessionId);
+    const session = await sessions.find(sessionId);
     if (!isTarget(session, userId, at)) return;
     await awaitKey(session);
     return refreshTokens.isGenuine(token, Buffer.from(session.nonce.value())) ? session : undefined;
@@ -74,7 +67,7 @@ export function createLogOut(
     if (isEnded) return true;
     if (await endByAnyToken(token, own, revocation)) return true;
     // The first write may have ended the session, although its answer was lost.
-    return isEnded === undefined && isConfirmed(own, revocation);
+    return isEnded === undefined && isEndedBy(own, revocation);
   }
 
   return async ({ refresh_token: token }, { user_id: userId, sid }, origin) => {
@@ -85,6 +78,7 @@ export function createLogOut(
     if (sessionId === undefined) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
     const isEnded = await end(token, { sessionId, userId }, { reason: 'logout', at, requestId, ...other });
     if (!isEnded) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
+    origin.onCommitted?.();
     audit({ event: 'logout.succeeded', user_id: userId, session_id: sessionId }, origin);
     await announce({ sessionIds: [sessionId], reason: 'LOGOUT_CONFIRMED', requestId, at, ...other });
     return {

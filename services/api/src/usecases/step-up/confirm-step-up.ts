@@ -1,8 +1,7 @@
 import type { StepUpMethod, StepUpRequest, StepUpResponse } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
 import type { PresentUser, SessionStore, UserStore } from '@auth-account/stores';
-import type { SessionAuth, SessionDocument, SpentProofDocument } from '@auth-account/stores/documents';
-import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
+import type { SessionAuth, SessionDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
@@ -27,8 +26,7 @@ import type { StepUp, StepUpTokens } from './step-up-tokens.ts';
 
 export interface ConfirmStepUpDeps extends CheckPasswordDeps, FindStepUpMethodsDeps {
   readonly users: Pick<UserStore, 'find'>;
-  readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'renewAuth'>;
-  readonly spentProofs: Pick<SpentProofStore, 'findConfirmed'>;
+  readonly sessions: Pick<SessionStore, 'find' | 'renewAuth'>;
   readonly stepUpTokens: Pick<StepUpTokens, 'openChallenge' | 'spendOf' | 'use' | 'token'>;
   readonly oncePerProof: OncePerProof;
   readonly checkCode: CheckCode;
@@ -72,7 +70,7 @@ interface RightProof extends Omit<SessionAuth, 'at'> {
  * the errors of the proof's own check, and `IAD_JWT_ACCESS_INVALID` if the account or the session is gone.
  */
 export function createConfirmStepUp(deps: ConfirmStepUpDeps) {
-  const { users, sessions, spentProofs, stepUpTokens, oncePerProof, issueTokens, now } = deps;
+  const { users, sessions, stepUpTokens, oncePerProof, issueTokens, now } = deps;
   const findMethods = createFindStepUpMethods(deps);
   const complete = createComplete(deps);
 
@@ -102,11 +100,8 @@ export function createConfirmStepUp(deps: ConfirmStepUpDeps) {
       if (!methods.includes(method)) throw stepUpRequired(methods);
       return answer(challenge, await complete({ input, challenge, spend, user, caller, origin }));
     };
-    const again = async ({ _id }: SpentProofDocument) => {
-      if (challenge.purpose === 'session') return answer(challenge, await sessions.findConfirmed(caller.sid));
-      if ((await spentProofs.findConfirmed(_id)) === undefined) throw new AppError('ERR-CODE-EXPIRED');
-      return answer(challenge, undefined);
-    };
+    const again = async () =>
+      answer(challenge, challenge.purpose === 'session' ? await sessions.find(caller.sid) : undefined);
     return oncePerProof(spend, first, again);
   };
 }
