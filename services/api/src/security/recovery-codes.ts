@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { codeAsMeant } from '../request/as-meant.ts';
+import { codeAsMeant } from './as-meant.ts';
 import { toBase32 } from './base32.ts';
 
 const codes = 10;

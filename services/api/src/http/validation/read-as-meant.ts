@@ -1,6 +1,6 @@
 import type { TSchema } from '@auth-account/contracts/type';
 import { emailAsMeant } from '@auth-account/stores';
-import { codeAsMeant } from '../../request/as-meant.ts';
+import { codeAsMeant } from '../../security/as-meant.ts';
 
 /** The parts of a schema by which a value is read. */
 interface Readable {

@@ -3,7 +3,7 @@ import type { IdentityProvider } from '@auth-account/config';
 import { Email } from '@auth-account/contracts/http/fields';
 import { emailAsMeant } from '@auth-account/stores';
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import { nameAsMeant } from '../../request/as-meant.ts';
+import { nameAsMeant } from '../as-meant.ts';
 import { isTrue, toleranceSeconds, type VerifiedIdentity, type VerifyIdToken } from './provider.ts';
 import type { ProviderKeys } from './provider-keys.ts';
 import type { TokenFault } from './provider-metrics.ts';
