@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mainOf, nodeFor, waitUntil } from '@auth-account/local-stack';
 import { openRedis, workerOptions } from '@auth-account/redis';
+import { ensureIndexes } from '@auth-account/stores';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, expect, test } from '@jest/globals';
 import { newSession } from '../../support/accounts.ts';
@@ -41,7 +42,7 @@ test('the warm-up reads as a login does, and leaves no trace in stores, log and 
   const redis = openRedis({ REDIS_URL: testEnvironment().redisUrl }, workerOptions());
   const [, keys] = await redis.scan(0, 'MATCH', `*${api.keyPrefix}*`, 'COUNT', 1_000_000);
   redis.disconnect();
-  expect(keys).toEqual([]);
+  expect(keys.filter((key) => !key.endsWith(':held-keys'))).toEqual([]);
 
   const counted = [
     ...['http_request_duration_seconds', 'auth_logins_total', 'auth_transactions_total'],
@@ -70,6 +71,8 @@ test('a store that fails the warm-up is reported, and the api listens', async ()
 test('a process is not ready before its warm-up has ended', async () => {
   const name = uniqueName();
   const outside = await start('warm-up-outside');
+  const database = outside.api.mongo.db(name);
+  await ensureIndexes(database);
   const held = { failCommands: ['find'], blockConnection: true, blockTimeMS: 200, appName: name };
   const main = mainOf('api');
   await withFailPoint(outside.api.mongo, 'alwaysOn', held, async () => {
@@ -102,5 +105,6 @@ test('a process is not ready before its warm-up has ended', async () => {
     }
     expect(await exited).toEqual([0, null]);
   });
+  await database.dropDatabase();
   await outside.api.close();
 });

@@ -46,7 +46,7 @@ test('stored data stays on the phone, and is readable after the first unlock', a
 });
 
 // answers: expo 23426, https://github.com/expo/expo/issues/23426
-// answers: react-native-keychain 773, https://github.com/oblador/react-native-keychain/issues/773
+// After a restored backup no entry of the secure store could be decrypted.
 test.each([
   ['E_CRYPTO_FAILED', 'Decryption failed: Authentication tag verification failed.', true],
   ['ERR_SECURESTORE_DECRYPT', 'Could not decrypt: javax.crypto.AEADBadTagException', true],
