@@ -276,7 +276,7 @@ describe('a person without an account', () => {
     [{}, 'Anna'],
     [{ display_name: 'Anna K.' }, 'Anna K.'],
     [{ display_name: null }, undefined],
-  ])('a registration by a provider with the fields %j has the name %j', async (fields, name) => {
+  ])('a person who registers by a provider with the fields %j has the name %j', async (fields, name) => {
     const person = newPerson({ name: '\u202e\u200b Anna\n' });
     const { status, json } = await logInByProvider(api, person, { ...newHome, ...fields });
     expect([status, (await stored(json.data.user_id))?.display_name]).toEqual([201, name]);
