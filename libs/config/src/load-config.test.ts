@@ -2,6 +2,7 @@ import * as Type from '@auth-account/contracts/type';
 import { describe, expect, test } from '@jest/globals';
 import { ConfigError } from './config-error.ts';
 import { loadConfig } from './load-config.ts';
+import { originConfig } from './shared-config.ts';
 import type { VariableSchema } from './variable-schema.ts';
 
 const schema = Type.Object({
@@ -175,5 +176,27 @@ describe('secrets', () => {
     expect(loadConfig(short, { env: { DATABASE_URI: 'x'.repeat(100), PLAIN_FILE: '/none' } })).not.toHaveProperty(
       'PLAIN',
     );
+  });
+});
+
+describe('ALLOWED_ORIGINS', () => {
+  const origins = Type.Object(originConfig);
+
+  test.each(['https://app.example.com:443', 'http://a.example:80', 'https://müller.example', 'https://a:b:1'])(
+    'ALLOWED_ORIGINS refuses %s, which no browser sends',
+    (origin) => {
+      const { problems } = problemsOf({ ALLOWED_ORIGINS: `https://app.example.com,${origin}` }, {}, origins);
+      expect(problems).toMatchObject([{ name: 'ALLOWED_ORIGINS' }]);
+    },
+  );
+
+  test('ALLOWED_ORIGINS takes origins of sites, of hosts without a name, and of apps', () => {
+    const all = [
+      'https://xn--mller-kva.example',
+      'http://[::1]:3000',
+      'http://localhost:8100',
+      'capacitor://localhost',
+    ];
+    expect(loadConfig(origins, { env: { ALLOWED_ORIGINS: all.join() } }).ALLOWED_ORIGINS).toEqual(all);
   });
 });

@@ -110,10 +110,19 @@ export const proxyConfig = {
 export const originConfig = {
   ALLOWED_ORIGINS: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^\\s/?#@*A-Z]+$' }), {
     default: [],
+    check: originProblems,
     description:
       'Origins of pages, exactly as browsers send them: `https://app.example.com`, `capacitor://localhost`. The api allows them by CORS, and the push-gateway allows streams from them only. Empty: no CORS; streams from any origin',
   }),
 };
+
+/** Reports origins of sites that no browser sends, because it writes the host in ASCII and leaves out the usual port. */
+function originProblems(value: unknown): CheckProblem[] {
+  const isSent = (origin: string) => !/^https?:/.test(origin) || URL.parse(origin)?.origin === origin;
+  return Array.isArray(value) && !value.map(String).every(isSent)
+    ? [{ path: '', message: 'must be origins as browsers send them' }]
+    : [];
+}
 
 /** Settings of the service's log, to be spread into a service's schema. */
 export const logConfig = {

@@ -25,8 +25,8 @@ export type AdvancedSession = Omit<SessionDocument, 'ahead'>;
 /**
  * Advances a session by one generation in one statement, without reading it first. Only the newest token's hash equals
  * `token`, so the match proves that the newest token was presented. Returns the session after the change; undefined if
- * the session is not live or is held, if it is bound to another key, if `token` is not its newest, or if the next hash is not in `ahead`. After
- * undefined, the caller must read the session and decide.
+ * the session is not live or is held, if it is bound to another key, if `token` is not its newest, or if the next hash
+ * is not in `ahead`. After undefined, the caller must read the session and decide.
  *
  * Also returns undefined if the answer is lost. The caller then reads the session and reaches the same result, as after
  * a refresh by another request.

@@ -28,7 +28,6 @@ import {
   type Stores,
   type TransactionHooks,
 } from '@auth-account/stores';
-
 import { countHolds, type Logger, withSpan } from '@auth-account/telemetry';
 import type { Express } from 'express';
 import { MongoClient } from 'mongodb';

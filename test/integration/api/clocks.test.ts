@@ -111,6 +111,14 @@ test('a worker whose clock is ahead removes no second factor too early', async (
   }
 });
 
+test('a session that was opened before MongoDB’s clock went back gets access tokens that count', async () => {
+  const session = await newSession(right);
+  const later = new Date(Date.now() + offMs);
+  await right.collections.sessions.updateOne({ _id: session.session_id }, { $set: { 'auth.at': later } });
+  const headers = bearer(await refresh(right, session));
+  expect(await right.send({ method: 'GET', path: '/api/v1/account', headers })).toMatchObject({ status: 200 });
+});
+
 test('a service whose host’s clock jumps keeps to MongoDB’s clock, and reports each correction', async () => {
   let jumpedMs = 0;
   const corrections: number[] = [];

@@ -2,8 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@auth-account/local-stack';
 import { createAccountEvent } from '@auth-account/messaging';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Change, type CommitDeps, none, type Outcome } from '../../../services/api/src/announcements/commit.ts';
+import {
+  type Change,
+  type Commit,
+  type CommitDeps,
+  none,
+  type Outcome,
+} from '../../../services/api/src/announcements/commit.ts';
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
+import { createIds } from '../../../services/api/src/request/ids.ts';
+import { createWarnOfGuesses } from '../../../services/api/src/usecases/proofs/warn-of-guesses.ts';
 import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 
 let scene: AccountScene;
@@ -94,6 +102,20 @@ describe('a change', () => {
     const pending = (await scene.rows()).filter(({ state }) => state === 'pending').map(({ event }) => event);
     expect(idsOf(pending)).toEqual(idsOf(scene.published));
     expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('a warning of guesses is such an event, so the time of the answer does not show whether there is an account', async () => {
+    const events: unknown[] = [];
+    const commit: Commit = async (change, origin) => {
+      const outcome = await scene.commit(change, origin);
+      events.push(...outcome.events);
+      return outcome;
+    };
+    const secondFactors = { noteWarning: async () => true };
+    const warn = createWarnOfGuesses({ ...{ secondFactors, commit, now: scene.now }, ids: createIds(Date.now) });
+    for (const user of [{ _id: user_id }, undefined]) await warn('password', user, scene.origin);
+    expect(events).toMatchObject([{ isFor: 'user' }, { isFor: 'nobody' }]);
+    await waitUntil(async () => scene.published.length === 1, { what: 'the warning', timeoutMs: 60_000 });
   });
 
   test('a change whose work fails notifies nobody', async () => {

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { emailUndoSeconds } from '@auth-account/contracts/http/email-change';
 import { findFreePort } from '@auth-account/local-stack';
 import { type MailSink, startMailSink } from '@auth-account/local-stack/mail-sink';
 import { newRemoval } from '@auth-account/stores/factor-removals';
@@ -96,6 +97,31 @@ describe('a mail subscriber', () => {
         expect(stored).not.toContain(code);
         expect(stored).not.toContain(to);
       }
+    }),
+  );
+
+  test.concurrent(
+    'a notice that is late goes to the address that the account had at its time, and to nobody who came later',
+    closingAll(async (closing) => {
+      const sink = await startSink(closing);
+      const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
+      closing(await startTestWorker(scene.env));
+      const user = newUserDocument(new Date());
+      const notice = newNotice({ user_id: user._id, purpose: 'passkey_added' });
+      const until = (ms: number) => new Date(Date.parse(notice.time) + emailUndoSeconds * 1_000 + ms);
+      const changes = { before: -60_000, next: 60_000, later: 120_000 };
+      const former_emails = Object.entries(changes).map(([name, ms]) => ({
+        ...{
+          change_id: randomUUID(),
+          email: `${name}@example.com`,
+          email_key: `${name}@example.com`,
+          until: until(ms),
+        },
+      }));
+      await scene.collections.users.insertOne({ ...user, former_emails });
+      await scene.publish(notice);
+      await eventually('it is delivered', () => scene.isDelivered(notice));
+      expect(new Set(sink.mails().map(({ to }) => to))).toEqual(new Set(['next@example.com']));
     }),
   );
 

@@ -36,8 +36,7 @@ const maxUnderWay = 16;
 export const retireMs = 2_000;
 
 export interface HttpServer {
-  /** Listens, or throws (`EADDRINUSE` and others). */
-  /** Listens on every address of the system if there is no `host`. */
+  /** Listens on every address of the system if there is no `host`. Throws `EADDRINUSE` and others. */
   listen(port: number, host: string | undefined): Promise<AddressInfo>;
   /**
    * Ends the server without losing a request. For up to `retireForMs` every answer, including those to requests under

@@ -146,9 +146,10 @@ interface FactorScripts {
  * Creates the limit of wrong second factors (docs/specification/sign-in.md, "Second factor"): in 15 minutes five from
  * all strangers together, and five from each device that holds something and from each network, if the account has
  * logged in there with two factors. So no stranger keeps the owner out. Neither the password nor the mailbox makes a
- * place known. A place that is used up falls back to the next: device, network, strangers. A session's device has five of
- * its own and no other place, so that a thief of the session does not use up those of a login. No place has more than 100 in a day, and the account no more than {@link sharedTotal} says, however
- * many challenges, sessions, devices and networks there are.
+ * place known. A place that is used up falls back to the next: device, network, strangers. A session's device has five
+ * of its own and no other place, so that a thief of the session does not use up those of a login. No place has more
+ * than 100 in a day, and the account no more than {@link sharedTotal} says, however many challenges, sessions, devices
+ * and networks there are.
  *
  * A try is taken first and given back if it was right. So of simultaneous tries no more are compared than the limit
  * allows. While Redis is away, each process counts for itself and treats everybody as a stranger.

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Locale } from '@auth-account/contracts/events';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { loadMailTemplates, mailPurposes } from './mail-templates.ts';
+import { loadMailTemplates, type MailPurpose, mailPurposes } from './mail-templates.ts';
 
 const values = {
   code: '01234567',
@@ -71,6 +71,13 @@ test('values are escaped in a page, and are never templates', async () => {
   expect(text).toBe(`${email} 01234567\n`);
   expect(html).toContain('<p>&quot;&lt;b&gt;&#39;&amp;{{code}} 01234567</p>');
   expect(html).toContain('<title>01234567 for &quot;&lt;b&gt;&#39;&amp;{{code}}</title>');
+});
+
+test('a mail of a later release has no content here, so that it waits for a worker of that release', async () => {
+  const render = await ownTemplates;
+  const later = 'mail_of_a_later_release' as MailPurpose;
+  expect(() => render(later, 'en', values)).toThrow('no template mail_of_a_later_release.en.txt');
+  expect(() => render('new_device', 'xx' as Locale, values)).toThrow('no template new_device.xx.txt');
 });
 
 test('a directory replaces the templates that it has, and no others', async () => {

@@ -16,7 +16,10 @@ export interface MailContent {
   readonly html: string;
 }
 
-/** Returns the content of a mail, with the values in the template's placeholders. */
+/**
+ * Returns the content of a mail, with the values in the template's placeholders. Throws for a purpose or language of a
+ * later release, so that the mail is tried again until a worker of that release has it.
+ */
 export type RenderMail = (purpose: MailPurpose, locale: Locale, values: MailValues) => MailContent;
 
 const ownDir = fileURLToPath(new URL('../../templates/', import.meta.url));
@@ -76,7 +79,11 @@ export async function loadMailTemplates(replacementsDir?: string): Promise<Rende
   };
   const templates = new Map(await Promise.all([...files.keys()].map(read)));
   refuse([...templates].flatMap(([name, text]) => problemsOf(name, text)));
-  const templateOf = (name: string) => templates.get(name) ?? '';
+  const templateOf = (name: string) => {
+    const template = templates.get(name);
+    if (template === undefined) throw new Error(`there is no template ${name}`);
+    return template;
+  };
   return (purpose, locale, values) => {
     const plain = templateOf(`${purpose}.${locale}.txt`);
     const [head = '', subject = ''] = subjectLine.exec(plain) ?? [];

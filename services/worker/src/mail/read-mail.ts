@@ -1,6 +1,6 @@
 import type { AccountEventOf, AuthEvent, Locale } from '@auth-account/contracts/events';
-import type { PresentUser } from '@auth-account/stores';
-import { emailKey, type Stores } from '@auth-account/stores';
+import { emailUndoSeconds } from '@auth-account/contracts/http/email-change';
+import { emailKey, type PresentUser, type Stores } from '@auth-account/stores';
 import { challengeState } from '@auth-account/stores/challenges';
 import type { EmailCodes, UndoTokens } from '@auth-account/tokens';
 import { mailTopics } from '../delivery/subscriber-queues.ts';
@@ -39,10 +39,11 @@ export interface ReadMailDeps {
 
 /**
  * Creates the function that adds address, language and code to an event, as MongoDB and the server's keys have them
- * now. It returns undefined if there is no recipient or no content any more, because the account is erased, the code
- * was used, the relay of the address is off, the change of address can no longer be undone, or the removal of the second factor was stopped. It confirms this with a majority first, because a dropped
- * mail is not sent again. Throws if another process derived the code from a key that this process does not have yet.
- * Throws the driver's error if the majority lags.
+ * now; a notice goes to the address of its time. It returns undefined if there is no recipient or no content any more,
+ * because the account is erased, the code was used, the relay of the address is off, the change of address can no
+ * longer be undone, or the removal of the second factor was stopped. It confirms this with a majority first, because a
+ * dropped mail is not sent again. Throws if another process derived the code from a key that this process does not have
+ * yet. Throws the driver's error if the majority lags.
  */
 export function createReadMail(deps: ReadMailDeps): ReadMail {
   const { users, challenges, emailCodes, emailChangeTokens, removalStopTokens, now } = deps;
@@ -77,7 +78,7 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
     } = data;
     const locale = user.locale ?? data.locale;
     const former = user.former_emails?.find(({ change_id }) => change_id === email_change_id);
-    const to = purpose === 'email_changed' ? former?.email : user.email;
+    const to = purpose === 'email_changed' ? former?.email : addressAt(user, Date.parse(time));
     if (to === undefined || (removal_id !== undefined && user.totp?.removal?.id !== removal_id)) return;
     const undo = former === undefined ? {} : { undo_token: emailChangeTokens.issue(former.change_id) };
     const stop = removal_id === undefined ? {} : { stop_token: removalStopTokens.issue(removal_id) };
@@ -99,6 +100,14 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
   }
 
   return async (event) => (await letterOf(event, 'find')) ?? letterOf(event, 'findConfirmed');
+}
+
+/**
+ * Returns the address that the account had at that time, as long as its change can be undone. A thief who changes the
+ * address while mails are late must not get the notice of what came before.
+ */
+function addressAt({ email, former_emails = [] }: PresentUser, at: number): string {
+  return former_emails.find(({ until }) => until.getTime() - emailUndoSeconds * 1_000 > at)?.email ?? email;
 }
 
 /** Returns the provider's name as people know it. */

@@ -26,8 +26,8 @@ export type Authenticate = (given: GivenCredentials, origin: RequestOrigin) => P
 
 /**
  * Creates the check of an address and a password, which the limits and the hash gate must admit first. It replaces a
- * weak hash if the password is right, and warns the owner when the tries are used up. If the account demands a second factor, it does not learn the device and network
- * from the password.
+ * weak hash if the password is right, and warns the owner when the tries are used up. If the account demands a second
+ * factor, it does not learn the device and network from the password.
  *
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.

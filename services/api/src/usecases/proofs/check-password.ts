@@ -24,7 +24,8 @@ export type CheckPassword = (
 
 /**
  * Creates the check of the password of a caller's account. A wrong password counts as a failed login of the session's
- * device, and the owner is warned when the tries are used up. Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
+ * device, and the owner is warned when the tries are used up. Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED`
+ * and `ERR-OVERLOADED`.
  */
 export function createCheckPassword({ hasher, limits, warnOfGuesses, audit }: CheckPasswordDeps): CheckPassword {
   return async (user, password, caller, origin) => {

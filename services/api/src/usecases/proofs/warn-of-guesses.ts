@@ -43,7 +43,8 @@ export function createWarnOfGuesses({ secondFactors, commit, ids, now }: WarnOfG
         async work(session) {
           const isFirst = await secondFactors.noteWarning(user_id, secret, { at, due }, session);
           if (user === undefined) return { events: [{ event, isFor: 'nobody' }], audit: none, sessions: none };
-          return { events: isFirst ? [event] : none, audit: isFirst ? [warned] : none, sessions: none };
+          if (!isFirst) return { events: none, audit: none, sessions: none };
+          return { events: [{ event, isFor: 'user' }], audit: [warned], sessions: none };
         },
       },
       origin,

@@ -23,6 +23,7 @@ export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {
     const { _id: session_id, user_id, device_id, claims, kid, gen, nonce, expires_at, cnf } = session;
     const { at: provedAt, amr, acr } = sessionAuth(session);
     const { home_group_id, account_type, ver } = claims;
+    const at = now();
     const access_token = signAccessToken({
       user_id,
       home_group_id,
@@ -30,11 +31,11 @@ export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {
       sid: session_id,
       ver,
       device_id,
-      auth_time: Math.floor(provedAt.getTime() / 1_000),
+      // A proof lies in the future if MongoDB's clock has gone back since. Verifiers refuse such a time.
+      auth_time: Math.floor(Math.min(provedAt.getTime(), at.getTime()) / 1_000),
       amr,
       acr,
     });
-    const at = now();
     const push_stream_path = pushStreamPath(session_id);
     return {
       access_token,
