@@ -45,7 +45,7 @@ test('POST /auth/login answers 200 with the token pair, the address of the push 
 
 test('an access token has the shape of RFC 9068 with the claims of the session', async () => {
   const session = await newSession(api);
-  expect(decodeProtectedHeader(session.access_token)).toEqual({ alg: 'EdDSA', typ: 'at+jwt', kid: expect.any(String) });
+  expect(decodeProtectedHeader(session.access_token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
   const { user_id, home_group_id, session_id: sid, device_id } = session;
   const claims = decodeJwt(session.access_token);
   expect(claims).toEqual({

@@ -6,7 +6,7 @@ import { newSession } from '../support/accounts.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
-const issuer = 'https://auth.example.com/';
+const issuer = 'https://auth.example.com/people/';
 const checkedIn = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
 
 describe('the metadata', () => {
@@ -23,27 +23,39 @@ describe('the metadata', () => {
 
   const get = (path: string) => api.send({ method: 'GET', path });
 
-  test.each([routes.getServerMetadata.path, routes.getOpenidConfiguration.path])(
-    'the metadata at %s say only what is true',
+  /** RFC 8414 section 3.1 puts the issuer's path last. */
+  test.each([
+    [routes.getServerMetadata.path, routes.getServerMetadata.path],
+    [`${routes.getServerMetadata.path}/people`, routes.getServerMetadata.path],
+    [`${routes.getServerMetadata.path}/people/`, routes.getServerMetadata.path],
+    [routes.getOpenidConfiguration.path, routes.getOpenidConfiguration.path],
+  ])('the metadata at %s say only what is true', async (at, path) => {
+    const answer = await get(at);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('public, max-age=300');
+    expect(answer.json).toEqual({
+      issuer,
+      jwks_uri: 'https://auth.example.com/people/.well-known/jwks.json',
+      access_token_signing_alg_values_supported: ['ES256'],
+      id_token_signing_alg_values_supported: ['ES256'],
+      access_token_max_lifetime_seconds: 900,
+      acr_values_supported: ['1', '2'],
+      dpop_signing_alg_values_supported: ['ES256'],
+    });
+    expect(openApiChecker(checkedIn).answerFault({ path, method: 'get' }, answer)).toBeUndefined();
+  });
+
+  test.each(['/users', '/people/more', '/people//', '//people'])(
+    'there are no metadata of another issuer: %s',
     async (path) => {
-      const answer = await get(path);
-      expect(answer.status).toBe(200);
-      expect(answer.headers['cache-control']).toBe('public, max-age=300');
-      expect(answer.json).toEqual({
-        issuer,
-        jwks_uri: 'https://auth.example.com/.well-known/jwks.json',
-        access_token_signing_alg_values_supported: ['EdDSA'],
-        access_token_max_lifetime_seconds: 900,
-        acr_values_supported: ['1', '2'],
-        dpop_signing_alg_values_supported: ['ES256'],
-      });
-      expect(openApiChecker(checkedIn).answerFault({ path, method: 'get' }, answer)).toBeUndefined();
+      expect((await get(routes.getServerMetadata.path + path)).status).toBe(404);
     },
   );
 
   test('the metadata describe the tokens that are issued, and lead to their keys', async () => {
     const { json: metadata } = await get(routes.getServerMetadata.path);
-    const { json: keys } = await get(new URL(String(metadata.jwks_uri)).pathname);
+    // Whatever forwards requests to the api removes the issuer's path.
+    const { json: keys } = await get(String(metadata.jwks_uri).replace(issuer, '/'));
     const { access_token } = await newSession(api);
     const [header, claims] = [decodeProtectedHeader(access_token), decodeJwt(access_token)];
     expect(claims.iss).toBe(metadata.issuer);

@@ -444,7 +444,7 @@ async function revokedToken(): Promise<string> {
 
 const expiredAccessToken = lazily(async (): Promise<string> => {
   const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
-  const settings = { keys, algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+  const settings = { keys, issuer: 'https://auth.local', audience: 'food-storage' } as const;
   const sign = createAccessTokenSigner({ ...settings, ttlSeconds: 600, now: () => Date.now() - 9_999_000 });
   const { user_id, home_group_id, session_id, device_id } = await newSession(api);
   return sign({ user_id, home_group_id, account_type: 'HOME', sid: session_id, ver: 1, device_id });

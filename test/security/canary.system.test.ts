@@ -275,7 +275,7 @@ async function sessions({ email, password }: { email: string; password: string }
 
 async function expiredToken({ session_id, device_id, home_group_id }: TokenPair): Promise<string> {
   const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
-  const settings = { keys, algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+  const settings = { keys, issuer: 'https://auth.local', audience: 'food-storage' } as const;
   const sign = createAccessTokenSigner({ ...settings, ttlSeconds: 600, now: () => Date.now() - 9_999_000 });
   return sign({ user_id: randomUUID(), home_group_id, account_type: 'HOME', sid: session_id, ver: 1, device_id });
 }

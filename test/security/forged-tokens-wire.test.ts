@@ -27,7 +27,7 @@ beforeAll(async () => {
   await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 60_000 });
   const { keys } = await loadKeyFile(serviceEnvironment('').ACCESS_TOKEN_KEYS_FILE ?? '');
   const at = Math.floor(tokens.clock.now() / 1_000);
-  const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+  const settings = { issuer: 'https://auth.local', audience: 'food-storage' } as const;
   forger = createForger({ ...settings, key: keys[0], sessionId: randomUUID(), at });
   const kinds = Object.values({ ...forgeriesOf(forger), ...spellingsOf(forger) });
   forged = [...new Set(kinds.flatMap((all) => sample(all.filter(fitsIntoHeader))))];

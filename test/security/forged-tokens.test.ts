@@ -13,16 +13,18 @@ import { createForger, type Forger, newSigningKey } from '../support/token-forge
 import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
 
 /** Tests the verifier that the api and the gateway share. forged-tokens-wire.test.ts tests over the wire. */
-describe.each(['EdDSA', 'ES256'] as const)('forged tokens if %s is configured', (algorithm) => {
+describe.each(['EdDSA', 'ES256'] as const)('forged tokens if a key of %s signs', (algorithm) => {
   const at = 1_800_000_000;
-  const settings = { algorithm, issuer: 'https://auth.local', audience: 'food-storage' };
+  const settings = { issuer: 'https://auth.local', audience: 'food-storage' };
   const key = newSigningKey(algorithm, 'key-2026');
+  /** A key of the other algorithm, which verifies too, as during a rotation. */
+  const next = newSigningKey(algorithm === 'EdDSA' ? 'ES256' : 'EdDSA', 'key-2027');
   const forger: Forger = createForger({ ...settings, key, sessionId: randomUUID(), at });
   /** The verifier as the services use it, with the genuine token cached. */
   let verify: VerifyAccessToken;
 
   beforeAll(async () => {
-    const keys: KeySet = { keys: [key, newSigningKey(algorithm, 'key-2027')] };
+    const keys: KeySet = { keys: [key, next] };
     const now = () => at * 1_000;
     const bare = await createAccessTokenVerifier({ ...settings, ttlSeconds: 600, keys, now });
     verify = createVerifierCache(bare, { keys, now, maxEntries: 100 });
@@ -41,6 +43,17 @@ describe.each(['EdDSA', 'ES256'] as const)('forged tokens if %s is configured', 
 
   test('the genuine token, of which the forged tokens are made, is accepted', async () => {
     expect(await verify(forger.genuine)).toMatchObject({ sid: forger.material.sessionId });
+  });
+
+  test('a token counts by the algorithm of its key alone, whichever keys verify besides', async () => {
+    const { header, claims, otherAlgorithm: alg, signed } = forger;
+    expect(await faultOf(signed({ ...header, alg, kid: next.kid }, claims, next))).toMatch(/^accepted/);
+    const forged = [key, next].flatMap((by) => [
+      signed({ ...header, alg, kid: key.kid }, claims, by),
+      signed({ ...header, kid: next.kid }, claims, by),
+    ]);
+    const crossed = [signed(header, claims, next), signed({ ...header, alg, kid: next.kid }, claims, key)];
+    expect(await Promise.all([...forged, ...crossed].map(faultOf))).toEqual(Array(6).fill(undefined));
   });
 
   test('each of more than 10,000 forged tokens is refused by 401', async () => {

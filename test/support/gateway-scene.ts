@@ -93,7 +93,6 @@ export async function signToken(
 ): Promise<string> {
   const sign = createAccessTokenSigner({
     keys: await loadKeyFile(env.ACCESS_TOKEN_KEYS_FILE ?? ''),
-    algorithm: 'EdDSA',
     issuer: 'https://auth.local',
     audience: 'food-storage',
     ttlSeconds,

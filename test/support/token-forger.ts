@@ -1,9 +1,8 @@
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import type { AccessTokenAlgorithm, KeyEntry } from '@auth-account/verifier/access-token';
+import { type AccessTokenAlgorithm, algorithmOf, type KeyEntry } from '@auth-account/verifier/access-token';
 
 /** Input of a forger: more than any attacker has, including the signing key. */
 export interface ForgeryMaterial {
-  readonly algorithm: AccessTokenAlgorithm;
   /** The key in force, with its private part. */
   readonly key: KeyEntry;
   readonly issuer: string;
@@ -19,6 +18,9 @@ type Json = Readonly<Record<string, unknown>>;
 /** Creates tokens by hand, so that a token can be wrong in any way. */
 export interface Forger {
   readonly material: ForgeryMaterial;
+  /** The algorithm of the key in force, and the other one. */
+  readonly algorithm: AccessTokenAlgorithm;
+  readonly otherAlgorithm: AccessTokenAlgorithm;
   readonly header: Json;
   readonly claims: Json;
   /** A token that is valid in every respect. */
@@ -56,7 +58,9 @@ function signWith(key: KeyEntry, input: string): Buffer {
 }
 
 export function createForger(material: ForgeryMaterial): Forger {
-  const { algorithm, key, issuer, audience, sessionId, at } = material;
+  const { key, issuer, audience, sessionId, at } = material;
+  const algorithm = algorithmOf(key);
+  const otherAlgorithm = algorithm === 'EdDSA' ? 'ES256' : 'EdDSA';
   const header = { alg: algorithm, typ: 'at+jwt', kid: key.kid };
   const userId = randomUUID();
   const claims = {
@@ -82,11 +86,13 @@ export function createForger(material: ForgeryMaterial): Forger {
   const { d: _, ...open } = key;
   return {
     material,
+    algorithm,
+    otherAlgorithm,
     header,
     claims,
     genuine: signed(header, claims),
     retired: newSigningKey(algorithm, 'retired'),
-    foreign: newSigningKey(algorithm === 'EdDSA' ? 'ES256' : 'EdDSA', key.kid),
+    foreign: newSigningKey(otherAlgorithm, key.kid),
     publicSpellings: [
       publicKey.export({ format: 'pem', type: 'spki' }),
       publicKey.export({ format: 'der', type: 'spki' }),

@@ -125,10 +125,10 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
   const { users, sessions } = stores;
   const refreshKeys: KeySet = { keys: [generateSecretKey()] };
   const refreshTokens = createRefreshTokens(refreshKeys);
-  const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+  const settings = { issuer: 'https://auth.local', audience: 'food-storage' } as const;
   const signAccessToken = createAccessTokenSigner({
     ...settings,
-    keys: { keys: [await generateSigningKey('EdDSA')] },
+    keys: { keys: [await generateSigningKey('ES256')] },
     ttlSeconds: accessTokenTtlSeconds,
     now: () => time,
   });

@@ -15,7 +15,13 @@ import (
 	"time"
 )
 
-func (v *Verifier) key(kid string) (any, string, error) {
+// A publicKey verifies signatures of its own algorithm only: the token does not choose.
+type publicKey struct {
+	key       any
+	algorithm string
+}
+
+func (v *Verifier) key(kid string) (publicKey, error) {
 	v.keysMutex.RLock()
 	key, isKnown := v.keys[kid]
 	age := time.Since(v.known)
@@ -26,12 +32,12 @@ func (v *Verifier) key(kid string) (any, string, error) {
 	v.keysMutex.RLock()
 	defer v.keysMutex.RUnlock()
 	if time.Since(v.known) > keysFresh+keysStale {
-		return nil, "", ErrUnavailable
+		return publicKey{}, ErrUnavailable
 	}
 	if key, isKnown = v.keys[kid]; !isKnown {
-		return nil, "", ErrInvalid
+		return publicKey{}, ErrInvalid
 	}
-	return key, v.algorithm, nil
+	return key, nil
 }
 
 // askIssuer asks for metadata and keys, once a second at most. If that fails the last ones are used for a while.
@@ -51,14 +57,13 @@ func (v *Verifier) askIssuer(canGoOn bool) {
 	// After the answer: whoever waited for it does not ask once more.
 	defer func() { v.asked = time.Now() }()
 	var metadata struct {
-		Issuer     string
-		JwksURI    string   `json:"jwks_uri"`
-		Algorithms []string `json:"access_token_signing_alg_values_supported"`
-		Longest    int      `json:"access_token_max_lifetime_seconds"`
+		Issuer  string
+		JwksURI string `json:"jwks_uri"`
+		Longest int    `json:"access_token_max_lifetime_seconds"`
 	}
 	var set struct{ Keys []map[string]string }
-	err := v.get(v.Address+"/.well-known/oauth-authorization-server", &metadata)
-	if err != nil || metadata.Issuer != v.Issuer || len(metadata.Algorithms) != 1 {
+	err := v.get(v.Address+"/.well-known/openid-configuration", &metadata)
+	if err != nil || metadata.Issuer != v.Issuer {
 		return
 	}
 	if metadata.Longest < 1 || metadata.Longest > longestLife {
@@ -68,9 +73,9 @@ func (v *Verifier) askIssuer(canGoOn bool) {
 	if err := v.get(v.Address+path, &set); err != nil {
 		return
 	}
-	keys := map[string]any{}
+	keys := map[string]publicKey{}
 	for _, jwk := range set.Keys {
-		key, err := publicKey(jwk)
+		key, err := readKey(jwk)
 		if err != nil {
 			return
 		}
@@ -78,7 +83,7 @@ func (v *Verifier) askIssuer(canGoOn bool) {
 	}
 	v.keysMutex.Lock()
 	defer v.keysMutex.Unlock()
-	v.keys, v.algorithm, v.known = keys, metadata.Algorithms[0], began
+	v.keys, v.known = keys, began
 	v.longestLife = time.Duration(metadata.Longest) * time.Second
 }
 
@@ -106,17 +111,18 @@ func (v *Verifier) fetch(request *http.Request, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-func publicKey(jwk map[string]string) (any, error) {
+func readKey(jwk map[string]string) (publicKey, error) {
 	x, err := base64.RawURLEncoding.DecodeString(jwk["x"])
 	if err != nil {
-		return nil, err
+		return publicKey{}, err
 	}
-	if jwk["crv"] == "Ed25519" && len(x) == ed25519.PublicKeySize {
-		return ed25519.PublicKey(x), nil
+	if jwk["alg"] == "EdDSA" && jwk["crv"] == "Ed25519" && len(x) == ed25519.PublicKeySize {
+		return publicKey{ed25519.PublicKey(x), "EdDSA"}, nil
 	}
 	y, err := base64.RawURLEncoding.DecodeString(jwk["y"])
-	if err != nil || jwk["crv"] != "P-256" {
-		return nil, errors.New("a key of another kind")
+	if err != nil || jwk["alg"] != "ES256" || jwk["crv"] != "P-256" {
+		return publicKey{}, errors.New("a key of another kind")
 	}
-	return &ecdsa.PublicKey{Curve: elliptic.P256(), X: new(big.Int).SetBytes(x), Y: new(big.Int).SetBytes(y)}, nil
+	key := &ecdsa.PublicKey{Curve: elliptic.P256(), X: new(big.Int).SetBytes(x), Y: new(big.Int).SetBytes(y)}
+	return publicKey{key, "ES256"}, nil
 }

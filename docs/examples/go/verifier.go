@@ -105,8 +105,7 @@ type Verifier struct {
 	client http.Client
 
 	keysMutex   sync.RWMutex
-	keys        map[string]any
-	algorithm   string
+	keys        map[string]publicKey
 	longestLife time.Duration
 	known       time.Time
 
@@ -188,13 +187,13 @@ func (v *Verifier) decode(text, typ string, claims jwt.Claims, options ...jwt.Pa
 		if token.Header["typ"] != typ || !isText {
 			return nil, ErrInvalid
 		}
-		key, algorithm, err := v.key(kid)
-		if err == nil && token.Method.Alg() != algorithm {
+		key, err := v.key(kid)
+		if err == nil && token.Method.Alg() != key.algorithm {
 			err = ErrInvalid
 		}
-		return key, err
+		return key.key, err
 	}
-	options = append(options, jwt.WithValidMethods([]string{"EdDSA", "ES256"}), jwt.WithIssuer(v.Issuer),
+	options = append(options, jwt.WithValidMethods([]string{"ES256", "EdDSA"}), jwt.WithIssuer(v.Issuer),
 		jwt.WithLeeway(leeway), jwt.WithStrictDecoding())
 	_, err := jwt.ParseWithClaims(text, claims, find, options...)
 	switch {

@@ -60,7 +60,6 @@ class Issuer:
         self._lock = threading.Lock()
         self._asked = self._known = float("-inf")
         self._keys: dict[str, jwt.PyJWK] = {}
-        self.algorithm = ""
         self.longest_life = LONGEST_LIFE
 
     def key(self, kid: str) -> jwt.PyJWK | None:
@@ -80,24 +79,22 @@ class Issuer:
             if now - self._asked < KEYS_GAP:
                 return
             try:
-                metadata = self._fetch("/.well-known/oauth-authorization-server")
+                metadata = self._fetch("/.well-known/openid-configuration")
                 if metadata["issuer"] != self._issuer:
                     raise ValueError("the metadata are of another issuer")
-                (algorithm,) = metadata["access_token_signing_alg_values_supported"]
-                if algorithm not in ("EdDSA", "ES256"):
-                    raise ValueError("the algorithm is not known here")
                 life = metadata["access_token_max_lifetime_seconds"]
                 if type(life) is not int or not 1 <= life <= LONGEST_LIFE:
                     raise ValueError("the longest life of a token is out of bounds")
                 path = metadata["jwks_uri"].removeprefix(self._issuer.rstrip("/"))
                 keys = {key.key_id: key for key in jwt.PyJWKSet.from_dict(self._fetch(path)).keys}
+                if any(key.algorithm_name not in ("ES256", "EdDSA") for key in keys.values()):
+                    raise ValueError("a key is of another kind")
             except (httpx.HTTPError, jwt.PyJWTError, AttributeError, KeyError, TypeError, ValueError):
                 return  # The last keys are used for a while.
             finally:
                 # After the answer: whoever waited for it does not ask once more.
                 self._asked = time.monotonic()
-            self.algorithm, self.longest_life = algorithm, life
-            self._keys, self._known = keys, now
+            self._keys, self._known, self.longest_life = keys, now, life
         finally:
             self._lock.release()
 
@@ -248,7 +245,7 @@ def _decode(text: str, keys: Issuer, *, typ: str, issuer: str, audience: str, re
         return jwt.decode(
             text,
             key,
-            algorithms=[keys.algorithm],
+            algorithms=[key.algorithm_name],  # The token does not choose.
             issuer=issuer,
             audience=audience,
             leeway=LEEWAY,

@@ -10,6 +10,7 @@ export {
   logConfig,
   longestTokenSeconds,
   mongoConfig,
+  newKeyConfig,
   originConfig,
   proxyConfig,
   redisConfig,

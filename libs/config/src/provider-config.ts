@@ -2,8 +2,11 @@ import { createPrivateKey } from 'node:crypto';
 import * as Type from '@auth-account/contracts/type';
 import type { CheckProblem } from './variable-schema.ts';
 
+/** Names of signatures with the curve Ed25519. RFC 9864 gave them the second one. */
+export const ed25519Names = ['EdDSA', 'Ed25519'] as const;
+const rsaNames = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const;
 /** Algorithms of ID tokens. A symmetric one is missing, because its key would have to be known to apps. */
-const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const;
+const algorithms = [...rsaNames, 'ES256', 'ES384', 'ES512', ...ed25519Names] as const;
 
 const Text = Type.String({ minLength: 1, maxLength: 255 });
 const Address = Type.String({ maxLength: 2_048 });

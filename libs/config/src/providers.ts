@@ -1,4 +1,4 @@
-import type { ProviderEntry } from './provider-config.ts';
+import { ed25519Names, type ProviderEntry } from './provider-config.ts';
 
 /** A provider of OpenID Connect. */
 export interface IdentityProvider {
@@ -80,11 +80,17 @@ function readProvider(entry: ProviderEntry): IdentityProvider {
     const exchange = endpoints && exchangeOf(entry, endpoints, facts.issuers);
     return { ...facts, name: name ?? preset, clientIds, exchange, notices: notices ?? facts.notices };
   }
-  const { issuers = [], jwks_uri: jwksUri = '', algorithms = ['RS256'], email_domains: emailDomains = [] } = entry;
+  const { issuers = [], jwks_uri: jwksUri = '', email_domains: emailDomains = [] } = entry;
   const { token_endpoint: tokenUrl = '', revocation_endpoint: revocationUrl = '' } = entry;
   const exchange = exchangeOf(entry, { tokenUrl, revocationUrl }, issuers);
-  const rules = { jwksUri, clientIds, algorithms, emailDomains, hostsDomains: false };
+  const rules = { jwksUri, clientIds, algorithms: algorithmsOf(entry), emailDomains, hostsDomains: false };
   return { name: name ?? '', issuers, ...rules, exchange, notices };
+}
+
+/** Returns the algorithms of the entry. Either name of Ed25519 stands for both, because a provider may go over to the new one. */
+function algorithmsOf({ algorithms = ['RS256'] }: ProviderEntry): readonly string[] {
+  const others = algorithms.filter((name) => !ed25519Names.some((each) => each === name));
+  return others.length === algorithms.length ? algorithms : [...others, ...ed25519Names];
 }
 
 function exchangeOf(

@@ -168,6 +168,15 @@ export const tokenLifeConfig = {
   ),
 };
 
+/** Setting of new keys. The services do not need it, because each key has its own algorithm. */
+export const newKeyConfig = {
+  ACCESS_TOKEN_ALGORITHM: Type.Enum(['ES256', 'EdDSA'], {
+    default: 'ES256',
+    description:
+      'Algorithm of the access token keys that authctl and `npm run up` make; EdDSA is Ed25519. An existing key keeps its own algorithm',
+  }),
+};
+
 /** Settings of access tokens, to be spread into a service's schema. */
 export const tokenConfig = {
   ...tokenLifeConfig,
@@ -187,10 +196,6 @@ export const tokenConfig = {
     minLength: 1,
     default: 'food-storage',
     description: 'Claim `aud` of the access tokens',
-  }),
-  ACCESS_TOKEN_ALGORITHM: Type.Enum(['EdDSA', 'ES256'], {
-    default: 'EdDSA',
-    description: 'Signature algorithm of the access tokens',
   }),
   TOKEN_CACHE_ENTRIES: Type.Integer({
     minimum: 0,

@@ -1,7 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import {
-  type AccessTokenAlgorithm,
-  assertFits,
+  algorithmOf,
   importPublicKeys,
   isSignedBy,
   type KeyEntry,
@@ -13,33 +12,29 @@ import { type SigningKey, signJwt } from './sign-jwt.ts';
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * Throws if a set does not fit the algorithm. For `sign` it also throws if the first key has no private part. For
+ * Throws if a key of the set is of no kind that access tokens have. For `sign` it also throws if the first key has no private part. For
  * `verify` it also throws if any key has a private part, because a verifier must not be able to sign. The error
  * contains the key's `kid` and no part of the key.
  */
-export function assertAccessTokenKeys(set: KeySet, algorithm: AccessTokenAlgorithm, use: 'sign' | 'verify'): void {
+export function assertAccessTokenKeys(set: KeySet, use: 'sign' | 'verify'): void {
   if (use === 'verify') assertPublicOnly(set);
-  importPublicKeys(set, algorithm);
-  if (use === 'sign') importSigningKey(set, algorithm);
+  importPublicKeys(set);
+  if (use === 'sign') importSigningKey(set);
 }
 
 /** Returns the set's first key with its private part. Throws if the key has no private part. */
-export function importSigningKey({ keys: [first] }: KeySet, algorithm: AccessTokenAlgorithm): SigningKey {
-  assertFits(first, algorithm);
+export function importSigningKey({ keys: [first] }: KeySet): SigningKey {
+  const algorithm = algorithmOf(first);
   const { kid, d } = first;
   if (d === undefined) throw new Error(`key ${kid} cannot sign: it has no private part`);
   const key = readPrivatePart(first);
-  const published = importPublicKeys({ keys: [first] }, algorithm).get(kid);
+  const published = importPublicKeys({ keys: [first] }).get(kid);
   // The private part must belong to the public part. Otherwise every verifier with the published key would refuse the
   // tokens.
-  if (
-    key === undefined ||
-    !published ||
-    !isSignedBy(published, signJwt({}, { type: '', algorithm }, { kid, key }), algorithm)
-  ) {
+  if (!key || !published || !isSignedBy(published, signJwt({}, '', { kid, key, algorithm }))) {
     throw new Error(`key ${kid} cannot sign: its private part does not belong to its public one`);
   }
-  return { kid, key };
+  return { kid, key, algorithm };
 }
 
 /** Returns undefined if the JWK is not a private key, because Node's own error would not name the key. */

@@ -10,17 +10,18 @@ import { importSigningKey } from './access-token-keys.ts';
 import { signJwt } from './sign-jwt.ts';
 
 /**
- * Creates the function that signs access tokens (RFC 9068) with the first key of the set. Throws if that key can't sign.
+ * Creates the function that signs access tokens (RFC 9068) with the first key of the set, by that key's
+ * algorithm. Throws if the key can't sign.
  */
 export function createAccessTokenSigner(settings: AccessTokenSettings): (claims: AccessTokenClaims) => string {
-  const { algorithm, issuer, audience, ttlSeconds, now = Date.now } = settings;
+  const { issuer, audience, ttlSeconds, now = Date.now } = settings;
   const source = toKeySource(settings.keys);
-  const signingKey = oncePerSet((set) => importSigningKey(set, algorithm));
+  const signingKey = oncePerSet(importSigningKey);
   signingKey(source.current());
   return (claims) => {
     const iat = Math.floor(now() / 1_000);
     const registered = { iss: issuer, aud: audience, sub: claims.user_id, jti: randomUUID() };
     const payload = { ...claims, client_id: audience, ...registered, iat, exp: iat + ttlSeconds };
-    return signJwt(payload, { type: accessTokenType, algorithm }, signingKey(source.current()));
+    return signJwt(payload, accessTokenType, signingKey(source.current()));
   };
 }

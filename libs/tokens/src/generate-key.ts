@@ -3,7 +3,7 @@ import type { AccessTokenAlgorithm, KeyEntry } from '@auth-account/verifier/acce
 import { exportJWK, generateKeyPair } from 'jose';
 
 /**
- * Creates a private key for access tokens, with a random `kid` (RFC 8037 for Ed25519, RFC 7518 section 6.2 for P-256).
+ * Creates a private key for access tokens, with a random `kid` (RFC 7518 section 6.2 for P-256, RFC 8037 for Ed25519).
  */
 export async function generateSigningKey(algorithm: AccessTokenAlgorithm): Promise<KeyEntry> {
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true });

@@ -11,16 +11,12 @@ export type StatedRevocations = Omit<RevocationStatement, 'iss' | 'aud' | 'iat'>
  * and audience distinguish a statement from an access token.
  */
 export function createStatementSigner({
-  algorithm,
   issuer,
   keys,
   now = Date.now,
-}: Pick<AccessTokenSettings, 'keys' | 'algorithm' | 'issuer' | 'now'>): (
-  sibling: string,
-  statement: StatedRevocations,
-) => string {
+}: Pick<AccessTokenSettings, 'keys' | 'issuer' | 'now'>): (sibling: string, statement: StatedRevocations) => string {
   const source = toKeySource(keys);
-  const signingKey = oncePerSet((set) => importSigningKey(set, algorithm));
+  const signingKey = oncePerSet(importSigningKey);
   return (sibling, statement) => {
     const claims: RevocationStatement = {
       iss: issuer,
@@ -28,6 +24,6 @@ export function createStatementSigner({
       iat: Math.floor(now() / 1_000),
       ...statement,
     };
-    return signJwt(claims, { type: statementType, algorithm }, signingKey(source.current()));
+    return signJwt(claims, statementType, signingKey(source.current()));
   };
 }

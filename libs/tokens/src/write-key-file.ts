@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { type AccessTokenAlgorithm, type KeySet, publicKeySet } from '@auth-account/verifier/access-token';
+import { type KeySet, publicKeySet } from '@auth-account/verifier/access-token';
 
 export interface WriteKeyFileOptions {
   /** True to replace an existing file. If false, an existing file stays and the write fails with `EEXIST`. */
@@ -54,8 +54,8 @@ async function permitLike(file: FileHandle, { uid, gid, mode }: Stats): Promise<
  * Writes the public halves of the access token keys, because the push gateway must not have the private halves.
  * Replaces an existing file, with {@link writeKeyFile}.
  */
-export async function writePublicKeyFile(path: string, set: KeySet, algorithm: AccessTokenAlgorithm): Promise<void> {
-  await writeKeyFile(path, publicKeySet(set, algorithm), { replace: await exists(path) });
+export async function writePublicKeyFile(path: string, set: KeySet): Promise<void> {
+  await writeKeyFile(path, publicKeySet(set), { replace: await exists(path) });
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,6 +1,5 @@
 import { AppError } from '@auth-account/errors';
 import {
-  type AccessTokenAlgorithm,
   createCachedVerifier,
   createKeyFinder,
   type FindKey,
@@ -150,19 +149,18 @@ export function createVerifier(options: VerifierOptions): Verifier {
 
 /**
  * Returns a function that returns the check of signature, claims and expiry. It creates a new check after a change of
- * the metadata.
+ * the tokens' longest life.
  */
 function createVerifiers(options: VerifierOptions, source: ReturnType<typeof createIssuerSource>) {
   const { issuer, audience, cacheEntries = 5_000, now = Date.now } = options;
-  let last: { readonly metadata: string; readonly check: Promise<VerifyAccessToken> } | undefined;
+  let last: { readonly ttlSeconds: number; readonly check: Promise<VerifyAccessToken> } | undefined;
   return (known: Issuer): Promise<VerifyAccessToken> => {
-    const { algorithm, ttlSeconds } = known.metadata;
-    const metadata = `${algorithm} ${ttlSeconds}`;
-    if (last?.metadata !== metadata) {
+    const { ttlSeconds } = known.metadata;
+    if (last?.ttlSeconds !== ttlSeconds) {
       // If the issuer's data became too old a moment ago, this call still uses them.
       const keys = { current: () => (source.current() ?? known).keys, reread: source.reread };
-      const settings = { issuer, audience, algorithm, ttlSeconds, now, keys };
-      last = { metadata, check: createCachedVerifier({ ...settings, maxEntries: cacheEntries }) };
+      const settings = { issuer, audience, ttlSeconds, now, keys };
+      last = { ttlSeconds, check: createCachedVerifier({ ...settings, maxEntries: cacheEntries }) };
     }
     return last.check;
   };
@@ -198,17 +196,15 @@ function createKeepSeconds({ readKeys }: VerifierOptions, issuer: IssuerSource):
 }
 
 function contextOf(options: VerifierOptions, source: IssuerSource): SourceContext {
-  let last: { readonly algorithm: AccessTokenAlgorithm; readonly findKey: FindKey } | undefined;
+  let findKey: FindKey | undefined;
   return {
     issuer: options.issuer,
     address: issuerAddress(options.issuer, options.reachedAt),
     fetch: options.fetch ?? fetch,
-    async signatures() {
+    async issuerKeys() {
       const known = await source.get();
-      const { algorithm } = known.metadata;
-      const keys = { current: () => (source.current() ?? known).keys, reread: source.reread };
-      if (last?.algorithm !== algorithm) last = { algorithm, findKey: createKeyFinder(keys, algorithm) };
-      return last;
+      findKey ??= createKeyFinder({ current: () => (source.current() ?? known).keys, reread: source.reread });
+      return findKey;
     },
   };
 }

@@ -10,9 +10,11 @@ import { inSequence } from './http/in-sequence.ts';
 import { beginRequest, requireRequestId } from './http/middleware/begin-request.ts';
 import { handleError, refuseUnknownRoute } from './http/middleware/handle-error.ts';
 import { observeRequest, type RequestLabels } from './http/middleware/observe-request.ts';
-import { type MountDeps, mountRoutes, nameRoute } from './http/mount-routes.ts';
+import { type MountDeps, mountRoutes, nameRoute, serveIssuerPath } from './http/mount-routes.ts';
 
 export interface AppDeps extends MountDeps {
+  /** `TOKEN_ISSUER`. */
+  readonly issuer: string;
   readonly requestIdMode: 'require' | 'generate';
   /**
    * Number of our own proxies in front of the api. The same number of addresses at the right end of `X-Forwarded-For`
@@ -67,14 +69,23 @@ const noStore: RequestHandler = (_req, res, next) => {
 
 /** Creates the HTTP API as an Express application. It opens no connection and no port. */
 export function createApp(deps: AppDeps): Express {
-  const { requestIdMode, trustedProxyHops, allowedOrigins, logger, audit, requestDuration, ...mount } = deps;
+  const { issuer, requestIdMode, trustedProxyHops, allowedOrigins, logger, audit, requestDuration, ...mount } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.set('trust proxy', trustedProxyHops);
-  app.use(inSequence([securityHeaders, noStore, beginRequest, nameRoute(), observeRequest(logger, requestDuration)]));
+  app.use(
+    inSequence([
+      securityHeaders,
+      noStore,
+      serveIssuerPath(issuer),
+      beginRequest,
+      nameRoute(),
+      observeRequest(logger, requestDuration),
+    ]),
+  );
   // Before the request id, because a browser's preflight has none.
   if (allowedOrigins.length > 0) app.use(allowOrigins(allowedOrigins));
   // Providers of identities send no request id.

@@ -137,7 +137,7 @@ export async function compose(
   const sessionParts = { stores, commit, security: { ...security, sealedTokens }, announce, isDenied, readDenialPage };
   const useCases = composeUseCases({ ...shared, hostNow, ...guards, ...sessionParts });
   const deps: AppDeps = {
-    requestIdMode: config.REQUEST_ID_MODE,
+    ...{ issuer: config.TOKEN_ISSUER, requestIdMode: config.REQUEST_ID_MODE },
     allowedOrigins: config.ALLOWED_ORIGINS,
     trustedProxyHops: config.TRUST_PROXY_HOPS,
     logger,

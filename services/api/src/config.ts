@@ -1,6 +1,7 @@
 import {
   deletionConfig,
   mongoConfig,
+  newKeyConfig,
   originConfig,
   providerConfig,
   proxyConfig,
@@ -24,6 +25,7 @@ export const apiConfig = Type.Object({
   ...mongoConfig(mongoChecks),
   ...redisConfig(redisChecks),
   ...tokenConfig,
+  ...newKeyConfig,
   ...serverKeysConfig,
   ...proxyConfig,
   ...originConfig,

@@ -1,4 +1,4 @@
-import { providerConfig, SmtpSubscriber, tokenConfig, tokenLifeConfig } from '@auth-account/config';
+import { newKeyConfig, providerConfig, SmtpSubscriber, tokenLifeConfig } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
 
 const KeyFile = Type.String({ minLength: 1, description: 'Path of a JWKS' });
@@ -8,7 +8,7 @@ export const keyConfig = Type.Object({
   ACCESS_TOKEN_KEYS_FILE: Type.Optional(KeyFile),
   REFRESH_TOKEN_KEYS_FILE: Type.Optional(KeyFile),
   SERVER_KEYS_FILE: Type.Optional(KeyFile),
-  ACCESS_TOKEN_ALGORITHM: tokenConfig.ACCESS_TOKEN_ALGORITHM,
+  ...newKeyConfig,
   ...tokenLifeConfig,
   REFRESH_TOKEN_ABSOLUTE_SECONDS: Type.Integer({ minimum: 60, default: 180 * 86_400 }),
 });

@@ -75,9 +75,9 @@ async function openVerifier(
   { now = Date.now, keyFileIntervalMs }: TestOverrides,
 ) {
   const keys = await watchPublicKeys(config, logger, keyFileIntervalMs);
-  const { ACCESS_TOKEN_ALGORITHM: algorithm, TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience } = config;
+  const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience } = config;
   const verifyAccessToken = await createCachedVerifier({
-    ...{ keys, algorithm, issuer, audience, ttlSeconds: longestTokenSeconds(config), now },
+    ...{ keys, issuer, audience, ttlSeconds: longestTokenSeconds(config), now },
     maxEntries: config.TOKEN_CACHE_ENTRIES,
     onLookup: (result) => metrics.tokenLookups.inc({ result }),
   });

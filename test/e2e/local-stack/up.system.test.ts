@@ -76,7 +76,7 @@ async function expectHalves(program: Program, keyFile: string): Promise<void> {
     (name) => new RegExp(`${name} has the keys (.*)\\.$`, 'm').exec(program.output())?.[1],
   );
   const [signing, verifying] = [await loadKeyFile(ofApi), await loadKeyFile(ofGateway)];
-  assertAccessTokenKeys(verifying, 'EdDSA', 'verify');
+  assertAccessTokenKeys(verifying, 'verify');
   expect(verifying.keys.map(({ kid }) => kid)).toEqual(signing.keys.map(({ kid }) => kid));
   expect(ofApi).toBe(keyFile);
 }
@@ -107,14 +107,15 @@ describe('npm run up', () => {
   );
 
   test.concurrent(
-    'data and keys are kept by the next start',
+    'data and keys, made for the algorithm that is set, are kept by the next start',
     closingAll(async (closing) => {
       const { dir, up, withDatabase } = closing(await openScene());
       const keyFile = join(dir, 'data', 'keys', 'access-token-keys.json');
-      const first = up();
+      const first = up([], { ACCESS_TOKEN_ALGORITHM: 'EdDSA' });
       await first.waitFor('Ready after');
       await withDatabase((client) => client.db('test').collection('kept').insertOne({}));
       const key = await readFile(keyFile, 'utf8');
+      expect(JSON.parse(key).keys[0].alg).toBe('EdDSA');
       // The next test has keys of the user's instead.
       await expectHalves(first, keyFile);
       await end(first);
@@ -132,7 +133,7 @@ describe('npm run up', () => {
     closingAll(async (closing) => {
       const { dir, up } = closing(await openScene());
       const own = join(dir, 'own.json');
-      await writeKeyFile(own, { keys: [await generateSigningKey('EdDSA')] }, { replace: false });
+      await writeKeyFile(own, { keys: [await generateSigningKey('ES256')] }, { replace: false });
       const program = up([], { ACCESS_TOKEN_KEYS_FILE: own });
       await program.waitFor('Ready after');
       await expectHalves(program, own);
@@ -153,6 +154,17 @@ describe('npm run up', () => {
       expect(program.output()).toContain(`Port ${env.API_PORT} (the API) is taken; choose another one: API_PORT=…`);
       expect(program.output()).toMatch(new RegExp(`Port ${env.LOCAL_REDIS_PORT} .* LOCAL_REDIS_PORT=…`));
       expect(program.output()).not.toContain('MongoDB:');
+    }),
+  );
+
+  test.concurrent(
+    'an algorithm of keys that does not exist is named, and no keys are made',
+    closingAll(async (closing) => {
+      const { dir, up } = closing(await openScene());
+      const program = up([], { ACCESS_TOKEN_ALGORITHM: 'RS256' });
+      expect(await program.ended).toBe(1);
+      expect(program.output()).toContain('ACCESS_TOKEN_ALGORITHM=RS256 is none of ES256, EdDSA');
+      await expect(stat(join(dir, 'data', 'keys'))).rejects.toThrow('ENOENT');
     }),
   );
 

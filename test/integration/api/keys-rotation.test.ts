@@ -53,8 +53,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true }));
 
 /** Returns the public halves in the form that `authctl keys public` writes. */
-const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) =>
-  publicKeySet({ keys: [first, ...others] }, 'EdDSA').keys;
+const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) => publicKeySet({ keys: [first, ...others] }).keys;
 
 /** Replaces the file as a whole, as a mount does. */
 async function write(name: string, ...keys: KeyEntry[]): Promise<string> {
@@ -69,6 +68,11 @@ async function publishedKids(api: TokenApi): Promise<string[]> {
   return json.keys.map(({ kid }: { kid: string }) => kid);
 }
 
+async function publishedAlgorithms(api: TokenApi): Promise<string[]> {
+  const { json } = await api.send({ method: 'GET', path: '/.well-known/openid-configuration' });
+  return json.access_token_signing_alg_values_supported;
+}
+
 const untilPublished = (api: TokenApi, ...kids: string[]) =>
   waitUntil(async () => (await publishedKids(api)).join() === kids.join(), {
     what: `the keys ${kids} to be published`,
@@ -77,7 +81,7 @@ const untilPublished = (api: TokenApi, ...kids: string[]) =>
 
 /** Signs a token as the api would, for a session that does not exist. */
 async function signedBy(key: KeyEntry, sid: string = randomUUID()): Promise<string> {
-  const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+  const settings = { issuer: 'https://auth.local', audience: 'food-storage' } as const;
   const sign = createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });
   const group = { home_group_id: randomUUID(), account_type: 'HOME', device_id: randomUUID() } as const;
   return sign({ user_id: randomUUID(), sid, ver: 1, ...group });
@@ -85,7 +89,7 @@ async function signedBy(key: KeyEntry, sid: string = randomUUID()): Promise<stri
 
 describe('the keys of access tokens, changed while the api runs', () => {
   test('a new key of access tokens is published, then signs, and verifies no longer when it has left the file', async () => {
-    const [first, second] = [newSigningKey('EdDSA', 'first'), newSigningKey('EdDSA', 'second')];
+    const [first, second] = [newSigningKey('EdDSA', 'first'), newSigningKey('ES256', 'second')];
     const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: await write('access.json', first) });
     const session = await newSession(api);
     let { access_token, refresh_token } = session;
@@ -99,7 +103,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
     await write('access.json', first, second);
     await untilPublished(api, 'first', 'second');
     const former = await refresh();
-    expect(kidOf(former)).toBe('first');
+    expect([kidOf(former), await publishedAlgorithms(api)]).toEqual(['first', ['EdDSA', 'ES256']]);
 
     await write('access.json', second, first);
     await untilPublished(api, 'second', 'first');
@@ -109,7 +113,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
 
     await write('access.json', newSecret('no signing key'));
     // The unknown kid makes the api read the file, whose content is wrong.
-    expect(await statusWith(await signedBy(newSigningKey('EdDSA', 'third')))).toBe(401);
+    expect(await statusWith(await signedBy(newSigningKey('ES256', 'third')))).toBe(401);
     expect([await statusWith(former), await statusWith(latter)]).toEqual([404, 404]);
 
     await write('access.json', second);
@@ -119,14 +123,18 @@ describe('the keys of access tokens, changed while the api runs', () => {
   });
 
   test('the keys of access tokens are the set that jwks.json shows, without their private parts, cacheable', async () => {
-    const keys = ['a', 'b', 'c'].map((kid) => newSigningKey('ES256', kid));
+    const keys = [newSigningKey('ES256', 'a'), newSigningKey('EdDSA', 'b'), newSigningKey('ES256', 'c')];
     const file = await write('access.json', ...keys);
-    const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: 'ES256' });
+    // The setting is for new keys alone.
+    const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: 'EdDSA' });
     const { headers, json, text } = await api.send({ method: 'GET', path: '/.well-known/jwks.json' });
     expect(headers['cache-control']).toBe('public, max-age=300');
-    expect(json.keys.map(({ kid, alg, kty, crv }: KeyEntry) => [kid, alg, kty, crv])).toEqual(
-      ['a', 'b', 'c'].map((kid) => [kid, 'ES256', 'EC', 'P-256']),
-    );
+    expect(json.keys.map(({ kid, alg, kty, crv }: KeyEntry) => [kid, alg, kty, crv])).toEqual([
+      ['a', 'ES256', 'EC', 'P-256'],
+      ['b', 'EdDSA', 'OKP', 'Ed25519'],
+      ['c', 'ES256', 'EC', 'P-256'],
+    ]);
+    expect(await publishedAlgorithms(api)).toEqual(['ES256', 'EdDSA']);
     for (const { d } of keys) expect(text).not.toContain(d);
     expect(decodeProtectedHeader((await newSession(api)).access_token)).toEqual({
       alg: 'ES256',
@@ -140,7 +148,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
 describe('the gateway', () => {
   let gatewayScene: GatewayScene;
   let gateway: TestGateway;
-  const [first, second] = [newSigningKey('EdDSA', 'first'), newSigningKey('EdDSA', 'second')];
+  const [first, second] = [newSigningKey('EdDSA', 'first'), newSigningKey('ES256', 'second')];
 
   afterEach(async () => {
     await gateway.close();

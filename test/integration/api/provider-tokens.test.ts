@@ -89,6 +89,24 @@ describe('an ID token', () => {
   });
 
   test.each([
+    ['EdDSA', 'EdDSA'],
+    ['EdDSA', 'Ed25519'],
+    ['Ed25519', 'EdDSA'],
+    ['Ed25519', 'Ed25519'],
+  ] as const)('an ID token of a provider whose algorithm is set as %s may call it %s', async (set, alg) => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    issuer.behave({ body: JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'ed', alg }] }) });
+    const entry = { name: 'office', issuers: [issuer.issuer], jwks_uri: issuer.jwksUri, client_ids: ['app'] };
+    const verify = open(readProviders([{ ...entry, algorithms: [set] }]).get('office'));
+    const token = new SignJWT({ ...claims, iss: issuer.issuer })
+      .setProtectedHeader({ alg, kid: 'ed' })
+      .setIssuedAt()
+      .setExpirationTime('5 min')
+      .sign(privateKey);
+    expect(await verify(await token)).toMatchObject({ sub: 'somebody' });
+  });
+
+  test.each([
     ['plain', nonce],
     ['as hexadecimal SHA-256', hash('sha256', nonce, 'hex')],
     ['as base64url SHA-256', hash('sha256', nonce, 'base64url')],

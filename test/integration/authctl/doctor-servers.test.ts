@@ -77,9 +77,19 @@ test('the doctor fetches the keys of each provider', async () => {
     const mend = expect.stringContaining('IDENTITY_PROVIDERS');
     expect(findings).toEqual([
       { check: 'provider office', status: 'ok', detail: expect.stringMatching(/has [1-9] of \d keys for RS256$/) },
-      { check: 'provider wrong', status: 'failed', detail: expect.stringMatching(/has 0 of \d keys for EdDSA$/), mend },
+      {
+        check: 'provider wrong',
+        status: 'failed',
+        detail: expect.stringMatching(/has 0 of \d keys for EdDSA, Ed25519$/),
+        mend,
+      },
       { check: 'provider bare', status: 'ok', detail: `${bare.jwksUri} has 1 of 2 keys for RS256` },
-      { check: 'provider curve', status: 'failed', detail: `${bare.jwksUri} has 0 of 2 keys for ES256, EdDSA`, mend },
+      {
+        check: 'provider curve',
+        status: 'failed',
+        detail: `${bare.jwksUri} has 0 of 2 keys for ES256, EdDSA, Ed25519`,
+        mend,
+      },
       { check: 'provider broken', status: 'failed', detail: `${broken.jwksUri}: status 503`, mend },
       { check: 'provider away', status: 'failed', detail: `${away}: ECONNREFUSED`, mend },
     ]);

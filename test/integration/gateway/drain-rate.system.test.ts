@@ -44,7 +44,6 @@ afterAll(async () => {
 async function openApps(): Promise<ObedientApp[]> {
   const sign = createAccessTokenSigner({
     keys: await loadKeyFile(scene.env.ACCESS_TOKEN_KEYS_FILE ?? ''),
-    algorithm: 'EdDSA',
     issuer: 'https://auth.local',
     audience: 'food-storage',
     ttlSeconds: 600,

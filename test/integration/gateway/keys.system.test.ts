@@ -32,8 +32,7 @@ async function write(keys: readonly KeyEntry[]): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
-const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) =>
-  publicKeySet({ keys: [first, ...others] }, 'EdDSA').keys;
+const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) => publicKeySet({ keys: [first, ...others] }).keys;
 
 const start = () => startGatewayProcess({ ...scene.env, ACCESS_TOKEN_KEYS_FILE: file, LOG_LEVEL: 'info' });
 
@@ -50,7 +49,7 @@ async function outcomeOfStart(): Promise<string> {
 }
 
 describe('a gateway whose key file cannot be used', () => {
-  const [open, closed] = [newSigningKey('EdDSA', 'open-key'), newSigningKey('EdDSA', 'closed-key')];
+  const [open, closed] = [newSigningKey('ES256', 'open-key'), newSigningKey('ES256', 'closed-key')];
 
   test('a gateway whose key file holds a private key ends with 78 and names the key and the way to the public file', async () => {
     await write([...publicHalves(open), closed]);
@@ -77,7 +76,7 @@ describe('a gateway whose key file cannot be used', () => {
 });
 
 describe('a running gateway whose key file gets a private key', () => {
-  const [first, second] = [newSigningKey('EdDSA', 'first-key'), newSigningKey('EdDSA', 'second-key')];
+  const [first, second] = [newSigningKey('EdDSA', 'first-key'), newSigningKey('ES256', 'second-key')];
   let gateway: ServiceProcess;
 
   beforeEach(async () => {
@@ -95,7 +94,7 @@ describe('a running gateway whose key file gets a private key', () => {
    * Returns the gateway's answer to a token that the key has signed. An unknown key makes the gateway read its file.
    */
   async function upgradeBy(key: KeyEntry): Promise<number> {
-    const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+    const settings = { issuer: 'https://auth.local', audience: 'food-storage' } as const;
     const sign = createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });
     const sessionId = randomUUID();
     const device = { home_group_id: randomUUID(), account_type: 'HOME', device_id: randomUUID() } as const;

@@ -60,7 +60,7 @@ const challenge =
 /** Signs a token with the service's key, for a proof some seconds ago. */
 async function steppedUp(acr: string, secondsAgo: number): Promise<string> {
   const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
-  const sign = createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 });
+  const sign = createAccessTokenSigner({ keys, issuer, audience, ttlSeconds: 600 });
   return sign({ ...someClaims, acr, auth_time: Math.floor(Date.now() / 1_000) - secondsAgo });
 }
 

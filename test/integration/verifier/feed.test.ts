@@ -225,7 +225,7 @@ describe('an attacker between the feed and a sibling', () => {
     let forger: VerifierScene;
     beforeAll(async () => {
       const own = join(testEnvironment().keysDir, 'forged-keys.json');
-      await writeFile(own, JSON.stringify({ keys: [await generateSigningKey('EdDSA')] }));
+      await writeFile(own, JSON.stringify({ keys: [await generateSigningKey('ES256')] }));
       forger = await openVerifierScene({ REVOCATION_FEED_SECRETS_FILE: secretsFile, ACCESS_TOKEN_KEYS_FILE: own });
     });
     afterAll(() => forger.close());

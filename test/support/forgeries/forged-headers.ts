@@ -15,10 +15,19 @@ const kids = [
   ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'undefined', 'null', 'x'.repeat(2_000)],
 ];
 
-export function forgedAlgorithms({ header, claims, genuine, material, publicSpellings, signed, sealed, hmac }: Forger) {
+export function forgedAlgorithms({
+  header,
+  claims,
+  genuine,
+  algorithm,
+  publicSpellings,
+  signed,
+  sealed,
+  hmac,
+}: Forger) {
   const signature = genuine.split('.')[2] as string;
   return algorithms
-    .filter((alg) => alg !== material.algorithm)
+    .filter((alg) => alg !== algorithm)
     .flatMap((alg) => {
       const head = { ...header, alg };
       return [
@@ -29,8 +38,8 @@ export function forgedAlgorithms({ header, claims, genuine, material, publicSpel
     });
 }
 
-export function forgedHeaders({ header, claims, signed, sealed, material }: Forger): string[] {
-  const own = newSigningKey(material.algorithm, 'own');
+export function forgedHeaders({ header, claims, signed, sealed, material, algorithm }: Forger): string[] {
+  const own = newSigningKey(algorithm, 'own');
   const { d: _, ...jwk } = own;
   const pem = 'MIIBszCCAVmgAwIBAgIUQQ==';
   const members: object[] = [
@@ -79,9 +88,9 @@ export function forgedHeaders({ header, claims, signed, sealed, material }: Forg
   });
 }
 
-export function forgedKids({ header, claims, material, signed, sealed, hmac }: Forger): string[] {
+export function forgedKids({ header, claims, material, algorithm, signed, sealed, hmac }: Forger): string[] {
   const kid = material.key.kid;
-  const own = newSigningKey(material.algorithm, kid);
+  const own = newSigningKey(algorithm, kid);
   const near = [` ${kid}`, `${kid} `, `${kid}\u0000`, `../${kid}`, `${kid}/../${kid}`, kid.slice(1), `${kid}x`, [kid]];
   const changed = [...kid].map((_, at) => kid.slice(0, at) + kid.slice(at + 1));
   const all = [...kids, ...near, ...changed, { kid }, ...oddValues];

@@ -57,15 +57,15 @@ function derOf(signature: Buffer): Buffer {
   return Buffer.concat([Buffer.from([48, body.length]), body]);
 }
 
-export function wrongKeys({ header, claims, retired, foreign, material, signed, sealed }: Forger): string[] {
-  const other = material.algorithm === 'EdDSA' ? 'ES256' : 'EdDSA';
+export function wrongKeys(forger: Forger): string[] {
+  const { header, claims, retired, foreign, material, algorithm, otherAlgorithm: other, signed, sealed } = forger;
   const heads = [
     header,
     { ...header, kid: retired.kid },
     { ...header, alg: other },
     { ...header, kid: foreign.kid, alg: other },
   ];
-  const keys = [retired, foreign, newSigningKey(material.algorithm, material.key.kid), newSigningKey(other, 'x')];
+  const keys = [retired, foreign, newSigningKey(algorithm, material.key.kid), newSigningKey(other, 'x')];
   const payloads = Array.from({ length: 5 }, () => ({ ...claims, jti: randomUUID() }));
   return heads.flatMap((head) =>
     payloads.flatMap((payload) => [

@@ -23,7 +23,8 @@ export const topics: readonly Topic[] = [
   },
   {
     title: 'Access tokens',
-    intro: 'The api and the push-gateway must agree on these; the worker must agree on the lifetimes.',
+    intro:
+      'The api and the push-gateway must agree on these, except `ACCESS_TOKEN_ALGORITHM`; the worker must agree on the lifetimes.',
     names: /^(ACCESS_TOKEN_|TOKEN_|REVOCATION_FEED_)/,
   },
   { title: 'Sessions and keys', names: /^(REFRESH_TOKEN_|REFRESH_RETRY|SERVER_KEYS)/ },

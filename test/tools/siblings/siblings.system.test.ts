@@ -99,7 +99,7 @@ described('the sibling in %s', (language) => {
   ) {
     const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
     const { age = 0, ...settings } = change;
-    const options = { keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600, ...settings } as const;
+    const options = { keys, issuer, audience, ttlSeconds: 600, ...settings } as const;
     const sign = createAccessTokenSigner({ ...options, now: () => Date.now() - age * 1_000 });
     return sign({ ...someClaims, ...proof });
   }
@@ -135,8 +135,8 @@ described('the sibling in %s', (language) => {
     [
       'the key of somebody else',
       async () => {
-        const keys = { keys: [await generateSigningKey('EdDSA')] } as const;
-        return createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 })(someClaims);
+        const keys = { keys: [await generateSigningKey('ES256')] } as const;
+        return createAccessTokenSigner({ keys, issuer, audience, ttlSeconds: 600 })(someClaims);
       },
     ],
     [
@@ -158,8 +158,8 @@ described('the sibling in %s', (language) => {
         const token = await signed();
         const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
         const { kid } = decodeProtectedHeader(token);
-        const key = await importJWK({ ...keys.find((entry) => entry.kid === kid) }, 'EdDSA');
-        const header = { alg: 'EdDSA', typ: 'JWT', kid: String(kid) };
+        const key = await importJWK({ ...keys.find((entry) => entry.kid === kid) }, 'ES256');
+        const header = { alg: 'ES256', typ: 'JWT', kid: String(kid) };
         return new SignJWT(decodeJwt(token)).setProtectedHeader(header).sign(key);
       },
     ],

@@ -1,14 +1,14 @@
 import * as Type from '../type.ts';
 
-/** A public key that verifies access tokens (RFC 7517, RFC 8037). It has no private part. */
+/** A public key that verifies access tokens (RFC 7517, RFC 7518, RFC 8037). It has no private part. */
 export const JsonWebKey = Type.Object({
   kid: Type.String({ minLength: 1, description: 'Named by the header of every token that the key has signed.' }),
-  kty: Type.Enum(['OKP', 'EC']),
-  crv: Type.Enum(['Ed25519', 'P-256']),
+  kty: Type.Enum(['EC', 'OKP']),
+  crv: Type.Enum(['P-256', 'Ed25519']),
   x: Type.String({ minLength: 1 }),
   y: Type.Optional(Type.String({ minLength: 1 })),
   use: Type.Literal('sig'),
-  alg: Type.Enum(['EdDSA', 'ES256']),
+  alg: Type.Enum(['ES256', 'EdDSA']),
 });
 
 /** Answer 200 of `GET /.well-known/jwks.json`: the bare set of RFC 7517 section 5, without our envelope. */
@@ -19,11 +19,12 @@ export const jwksExample = {
   keys: [
     {
       kid: '2026-11',
-      kty: 'OKP',
-      crv: 'Ed25519',
-      x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
+      y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
       use: 'sig',
-      alg: 'EdDSA',
+      alg: 'ES256',
     },
   ],
 } satisfies JsonWebKeySet;

@@ -7,10 +7,16 @@ import * as Type from '../type.ts';
 export const ServerMetadata = Type.Object({
   issuer: Type.String({ pattern: '^https?://', description: 'Claim `iss` of every access token.' }),
   jwks_uri: Type.String({ pattern: '^https?://', description: 'Address of the public keys.' }),
-  access_token_signing_alg_values_supported: Type.Array(Type.Enum(['EdDSA', 'ES256']), {
+  access_token_signing_alg_values_supported: Type.Array(Type.Enum(['ES256', 'EdDSA']), {
     minItems: 1,
-    maxItems: 1,
-    description: 'Algorithm of the access tokens; no other is to be accepted. A member of our own.',
+    maxItems: 2,
+    description:
+      'Algorithms of the keys, the one that signs first. A token counts only by the `alg` of its key. A member of our own.',
+  }),
+  id_token_signing_alg_values_supported: Type.Array(Type.Enum(['ES256', 'EdDSA']), {
+    minItems: 1,
+    maxItems: 2,
+    description: 'The same list, where libraries of OpenID Connect look for it. The service issues no ID tokens.',
   }),
   access_token_max_lifetime_seconds: Type.Integer({
     minimum: 1,
@@ -32,7 +38,8 @@ export type ServerMetadata = Type.Static<typeof ServerMetadata>;
 export const metadataExample = {
   issuer: 'https://api.example.com',
   jwks_uri: 'https://api.example.com/.well-known/jwks.json',
-  access_token_signing_alg_values_supported: ['EdDSA'],
+  access_token_signing_alg_values_supported: ['ES256'],
+  id_token_signing_alg_values_supported: ['ES256'],
   access_token_max_lifetime_seconds: 600,
   acr_values_supported: ['1', '2'],
   dpop_signing_alg_values_supported: ['ES256'],

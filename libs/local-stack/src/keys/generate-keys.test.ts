@@ -13,13 +13,14 @@ afterEach(() => rm(dir, { recursive: true }));
 
 const readKeys = async (path: string) => JSON.parse(await readFile(path, 'utf8')).keys;
 
-test('the access-token key is a private Ed25519 JWK', async () => {
-  const { accessToken } = await generateKeys(dir);
+test('the access-token key is a private JWK of P-256, or of the curve that is set', async () => {
   const bytes = expect.stringMatching(/^[\w-]{43}$/);
-  const kid = expect.stringMatching(/^[0-9a-f]{16}$/);
-  expect(await readKeys(accessToken)).toEqual([
-    { kty: 'OKP', crv: 'Ed25519', d: bytes, x: bytes, kid, alg: 'EdDSA', use: 'sig' },
-  ]);
+  const common = { d: bytes, x: bytes, kid: expect.stringMatching(/^[0-9a-f]{16}$/), use: 'sig' };
+  const { accessToken } = await generateKeys(dir);
+  expect(await readKeys(accessToken)).toEqual([{ ...common, kty: 'EC', crv: 'P-256', y: bytes, alg: 'ES256' }]);
+  await rm(accessToken);
+  await generateKeys(dir, 'EdDSA');
+  expect(await readKeys(accessToken)).toEqual([{ ...common, kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA' }]);
 });
 
 test('the public file has the same keys, and nothing that signs', async () => {
@@ -27,7 +28,7 @@ test('the public file has the same keys, and nothing that signs', async () => {
   const [{ d, ...open }] = await readKeys(accessToken);
   expect(await readKeys(accessTokenPublic)).toEqual([open]);
   expect(await readFile(accessTokenPublic, 'utf8')).not.toContain(d);
-  assertAccessTokenKeys(await loadKeyFile(accessTokenPublic), 'EdDSA', 'verify');
+  assertAccessTokenKeys(await loadKeyFile(accessTokenPublic), 'verify');
 });
 
 test('the public file follows the existing keys, of whatever kind', async () => {
@@ -39,9 +40,10 @@ test('the public file follows the existing keys, of whatever kind', async () => 
   expect((await readKeys(accessTokenPublic)).map(({ kid }: { kid: string }) => kid)).toEqual([second.kid, first.kid]);
 
   const elsewhere = join(dir, 'elsewhere.json');
-  await writeKeyFile(elsewhere, { keys: [await generateSigningKey('ES256')] }, { replace: false });
+  const mixed = [await generateSigningKey('ES256'), second] as const;
+  await writeKeyFile(elsewhere, { keys: mixed }, { replace: false });
   await writePublicKeys(elsewhere, accessTokenPublic);
-  assertAccessTokenKeys(await loadKeyFile(accessTokenPublic), 'ES256', 'verify');
+  expect((await readKeys(accessTokenPublic)).map(({ alg }: { alg: string }) => alg)).toEqual(['ES256', 'EdDSA']);
 });
 
 test('the refresh-token and server keys are 256 random bits each, and differ', async () => {

@@ -7,11 +7,11 @@ import {
   writeKeyFile,
   writePublicKeyFile,
 } from '@auth-account/tokens';
-import type { KeyEntry } from '@auth-account/verifier/access-token';
+import type { AccessTokenAlgorithm, KeyEntry } from '@auth-account/verifier/access-token';
 
 /** Paths of the JWKS files, for the services' configuration. */
 export interface KeyFiles {
-  /** `ACCESS_TOKEN_KEYS_FILE` of the api: private Ed25519 keys. The first key signs, and all verify. */
+  /** `ACCESS_TOKEN_KEYS_FILE` of the api: private keys. The first key signs, and all verify. */
   readonly accessToken: string;
   /** `ACCESS_TOKEN_KEYS_FILE` of the push gateway: the public halves of the api's access token keys. */
   readonly accessTokenPublic: string;
@@ -22,10 +22,11 @@ export interface KeyFiles {
 }
 
 /**
- * Creates signing keys for development and tests in `dir`, readable only by their owner. Existing files are kept,
- * except the public file, which is written again from the private one. Production mounts its own keys.
+ * Creates keys for development and tests in `dir`, readable only by their owner; a new signing key has the given
+ * algorithm. Existing files are kept, except the public file, which is written again from the private one. Production
+ * mounts its own keys.
  */
-export async function generateKeys(dir: string): Promise<KeyFiles> {
+export async function generateKeys(dir: string, algorithm: AccessTokenAlgorithm = 'ES256'): Promise<KeyFiles> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const files = {
     accessToken: join(dir, 'access-token-keys.json'),
@@ -33,7 +34,7 @@ export async function generateKeys(dir: string): Promise<KeyFiles> {
     refreshToken: join(dir, 'refresh-token-keys.json'),
     server: join(dir, 'server-keys.json'),
   };
-  await writeOnce(files.accessToken, () => generateSigningKey('EdDSA'));
+  await writeOnce(files.accessToken, () => generateSigningKey(algorithm));
   await writePublicKeys(files.accessToken, files.accessTokenPublic);
   await writeOnce(files.refreshToken, generateSecretKey);
   await writeOnce(files.server, generateSecretKey);
@@ -42,8 +43,7 @@ export async function generateKeys(dir: string): Promise<KeyFiles> {
 
 /** Writes the public halves of an api key file to `to`, and replaces that file if it exists. */
 export async function writePublicKeys(from: string, to: string): Promise<void> {
-  const set = await loadKeyFile(from);
-  await writePublicKeyFile(to, set, set.keys[0].kty === 'EC' ? 'ES256' : 'EdDSA');
+  await writePublicKeyFile(to, await loadKeyFile(from));
 }
 
 async function writeOnce(path: string, makeKey: () => KeyEntry | Promise<KeyEntry>): Promise<void> {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { type AccessTokenAlgorithm, accessTokenAlgorithms } from '@auth-account/verifier/access-token';
 import type { KeyFiles } from '../keys/generate-keys.ts';
 import { projectRoot } from '../project-root.ts';
 import type { PortNeed } from './assert-ports-free.ts';
@@ -26,9 +27,11 @@ export interface Settings {
   readonly ports: Readonly<Record<PortVariable, number>>;
   /** Directory of all data that last from one start to the next. */
   readonly dataDir: string;
+  /** `ACCESS_TOKEN_ALGORITHM`: the algorithm of a new signing key. */
+  readonly algorithm: AccessTokenAlgorithm;
 }
 
-/** Reads the settings. Throws an error that lists every wrong port. */
+/** Reads the settings. Throws an error that lists every wrong port, or names the algorithm if that is wrong. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const names = Object.keys(PORTS) as PortVariable[];
   const ports = Object.fromEntries(names.map((name) => [name, Number(env[name] || PORTS[name][0])]));
@@ -36,8 +39,16 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (wrong.length > 0) throw new Error(wrong.map((name) => `${name}=${env[name]} is no port (1 to 65535)`).join('\n'));
   return {
     ports: ports as Record<PortVariable, number>,
+    algorithm: readAlgorithm(env.ACCESS_TOKEN_ALGORITHM),
     dataDir: env.LOCAL_DATA_DIR || join(projectRoot, localVariables.LOCAL_DATA_DIR.default),
   };
+}
+
+/** Reads the algorithm itself, because the keys are made before a service reads its configuration. */
+function readAlgorithm(value: string | undefined): AccessTokenAlgorithm {
+  const algorithm = accessTokenAlgorithms.find((name) => name === (value || 'ES256'));
+  if (algorithm !== undefined) return algorithm;
+  throw new Error(`ACCESS_TOKEN_ALGORITHM=${value} is none of ${accessTokenAlgorithms.join(', ')}`);
 }
 
 function isPort(value: number | undefined): boolean {

@@ -103,7 +103,7 @@ async function start(context: StartContext): Promise<Databases> {
     // A step that was running when the signal came has started this process, which nothing else would end.
     if (signal.aborted) process.kill(pid, 'SIGKILL');
   };
-  const keys = await generateKeys(join(settings.dataDir, 'keys'));
+  const keys = await generateKeys(join(settings.dataDir, 'keys'), settings.algorithm);
   if (env.ACCESS_TOKEN_KEYS_FILE) await writePublicKeys(env.ACCESS_TOKEN_KEYS_FILE, keys.accessTokenPublic);
   // Loads its modules while the databases start. If one of the two fails, the other is still awaited, and then ended.
   const subscriberUp = startSubscriber(context);

@@ -1,4 +1,4 @@
-import type { AccessTokenAlgorithm } from './public-keys.ts';
+import { type AccessTokenAlgorithm, accessTokenAlgorithms } from './public-keys.ts';
 
 /** Limit for the length of an access token, in characters. Ours have about 700. */
 const longestToken = 4_096;
@@ -16,12 +16,14 @@ const signaturePattern = /^[\w-]{85}[AQgw]$/;
 
 /** Contents of a token that was read but not verified. */
 export interface TokenText {
+  readonly alg: AccessTokenAlgorithm;
   readonly kid: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
 /** Header of a token that was read but not verified. */
 export interface TokenHead {
+  readonly alg: AccessTokenAlgorithm;
   readonly kid: string;
   /** Returns the claims, or undefined if they are not written the way our signer writes them. */
   readonly readPayload: () => TokenText['payload'] | undefined;
@@ -32,27 +34,28 @@ export interface TokenHead {
  * sets (so no `jwk`, `jku`, `x5u`, `crit`, `b64`, `zip`), and its JSON reads back to the same text (no member twice, no
  * white space). Returns undefined for any other string. It does not verify the token.
  */
-export function readTokenText(token: string, algorithm: AccessTokenAlgorithm, type: string): TokenText | undefined {
-  const head = token.length <= longestToken ? readTokenHead(token, algorithm, type) : undefined;
+export function readTokenText(token: string, type: string): TokenText | undefined {
+  const head = token.length <= longestToken ? readTokenHead(token, type) : undefined;
   const payload = head?.readPayload();
-  return head && payload && { kid: head.kid, payload };
+  return head && payload && { alg: head.alg, kid: head.kid, payload };
 }
 
 /**
  * Reads only the header, in a time that does not depend on the length of the claims. If a text may be long, its caller
  * checks the signature before it calls `readPayload`. Returns undefined in the same cases as `readTokenText`.
  */
-export function readTokenHead(token: string, algorithm: AccessTokenAlgorithm, type: string): TokenHead | undefined {
+export function readTokenHead(token: string, type: string): TokenHead | undefined {
   const headEnd = token.slice(0, longestHeader + 1).indexOf('.');
   const bodyEnd = token.length - signatureLength - 1;
   const hasForm = headEnd > 0 && bodyEnd > headEnd && token[bodyEnd] === '.';
   if (!hasForm || !signaturePattern.test(token.slice(bodyEnd + 1))) return undefined;
   const header = parseExactly(token.slice(0, headEnd));
   if (header === undefined) return undefined;
-  const { alg, typ, kid, ...others } = header;
-  const isOurs = alg === algorithm && typ === type && Object.keys(others).length === 0;
-  if (!isOurs || typeof kid !== 'string') return undefined;
-  return { kid, readPayload: () => parseExactly(token.slice(headEnd + 1, bodyEnd)) };
+  const { typ, kid, ...others } = header;
+  const alg = accessTokenAlgorithms.find((name) => name === others.alg);
+  const isOurs = typ === type && Object.keys(others).length === 1;
+  if (alg === undefined || !isOurs || typeof kid !== 'string') return undefined;
+  return { alg, kid, readPayload: () => parseExactly(token.slice(headEnd + 1, bodyEnd)) };
 }
 
 function parseExactly(part: string): Record<string, unknown> | undefined {

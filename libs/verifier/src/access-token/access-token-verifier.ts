@@ -20,21 +20,21 @@ export const leewaySeconds = 5;
  * Creates the function that verifies access tokens: signature, then claims, then expiry. It does not check the deny
  * list.
  *
- * The function accepts only a well-formed token of this issuer and audience, signed by one of the keys with the
- * configured algorithm, with a life of at most `ttlSeconds` and the leeway. For any other text it throws
+ * The function accepts only a well-formed token of this issuer and audience, signed by one of the keys with that
+ * key's own algorithm, with a life of at most `ttlSeconds` and the leeway. For any other text it throws
  * `IAD_JWT_ACCESS_INVALID`. If the token's only fault is that it has expired, it throws `IAD_JWT_ACCESS_EXPIRED`
  * (`findExpiredClaims` returns the claims). An unknown `kid` may belong to a new key, so the source of the keys looks
  * again first.
  */
 export async function createAccessTokenVerifier(settings: AccessTokenSettings): Promise<VerifyAccessToken> {
-  const { algorithm, now = Date.now } = settings;
-  const findKey = createKeyFinder(toKeySource(settings.keys), algorithm);
+  const { now = Date.now } = settings;
+  const findKey = createKeyFinder(toKeySource(settings.keys));
 
   return async (token) => {
-    const text = readTokenText(token, algorithm, accessTokenType);
+    const text = readTokenText(token, accessTokenType);
     if (text === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    const key = await findKey(text.kid);
-    if (key === undefined || !isSignedBy(key, token, algorithm)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    const key = await findKey(text);
+    if (key === undefined || !isSignedBy(key, token)) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const nowMs = now();
     const verified = readClaims(text.payload, settings, nowMs);
     if (verified.exp <= Math.floor(nowMs / 1_000) - leewaySeconds) {

@@ -1,7 +1,6 @@
 import type { StockAccountType } from '@auth-account/errors';
 import type { KeySet } from './key-set.ts';
 import type { KeySource } from './key-source.ts';
-import type { AccessTokenAlgorithm } from './public-keys.ts';
 
 /** Claims of an access token about its bearer (docs/specification/login-and-tokens.md, "Access tokens"). */
 export interface AccessTokenClaims {
@@ -22,9 +21,8 @@ export interface AccessTokenClaims {
 }
 
 export interface AccessTokenSettings {
-  /** The keys. The first one signs, and all verify. A change of the source applies from the next token on. */
+  /** The keys, each with its own algorithm. The first one signs, and all verify. A change of the source applies from the next token on. */
   readonly keys: KeySet | KeySource;
-  readonly algorithm: AccessTokenAlgorithm;
   readonly issuer: string;
   readonly audience: string;
   /** Life of a token in seconds. The signer sets it, and the verifier refuses a longer life. */

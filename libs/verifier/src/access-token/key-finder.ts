@@ -1,21 +1,23 @@
-import type { KeyObject } from 'node:crypto';
+import type { TokenHead } from './access-token-form.ts';
 import { type KeySource, oncePerSet } from './key-source.ts';
-import { type AccessTokenAlgorithm, importPublicKeys } from './public-keys.ts';
+import { importPublicKeys, type PublicKey } from './public-keys.ts';
 
-/** Returns the public key with this id, or undefined if there is none even after another look. */
-export type FindKey = (kid: string) => Promise<KeyObject | undefined>;
+/**
+ * Returns the public key that a token's header names, or undefined if there is none even after another look, or if the
+ * key has another algorithm than the header. So the token never chooses how it is verified.
+ */
+export type FindKey = (head: Pick<TokenHead, 'alg' | 'kid'>) => Promise<PublicKey | undefined>;
 
 /**
  * Creates the function that finds a key in the source. An unknown id may belong to a new key, so the source looks
- * again. Throws if the present keys do not fit the algorithm.
+ * again. Throws if a present key is of no accepted kind.
  */
-export function createKeyFinder(source: KeySource, algorithm: AccessTokenAlgorithm): FindKey {
-  const publicKeys = oncePerSet((set) => importPublicKeys(set, algorithm));
+export function createKeyFinder(source: KeySource): FindKey {
+  const publicKeys = oncePerSet(importPublicKeys);
   publicKeys(source.current());
-  return async (kid) => {
-    const known = publicKeys(source.current()).get(kid);
-    if (known !== undefined) return known;
-    await source.reread();
-    return publicKeys(source.current()).get(kid);
+  return async ({ alg, kid }) => {
+    if (!publicKeys(source.current()).has(kid)) await source.reread();
+    const found = publicKeys(source.current()).get(kid);
+    return found?.algorithm === alg ? found : undefined;
   };
 }

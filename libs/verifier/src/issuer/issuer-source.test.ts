@@ -6,12 +6,15 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { publicKeySet } from '../access-token/index.ts';
 import { createIssuerSource, type IssuerSourceOptions } from './issuer-source.ts';
 
-const keyOf = (kid: string) => ({ ...generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }), kid });
+const keyOf = (kid: string) => ({
+  ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }),
+  kid,
+});
 const keySet = (...kids: [string, ...string[]]) => {
   const [first, ...rest] = kids.map(keyOf);
-  return publicKeySet({ keys: [first, ...rest] as never }, 'EdDSA');
+  return publicKeySet({ keys: [first, ...rest] as never });
 };
-const metadataPath = '/.well-known/oauth-authorization-server';
+const metadataPath = '/.well-known/openid-configuration';
 
 let server: Server;
 let base: string;
@@ -45,7 +48,6 @@ function metadata(issuer: string) {
   return {
     issuer,
     jwks_uri: `${issuer}/keys`,
-    access_token_signing_alg_values_supported: ['EdDSA'],
     access_token_max_lifetime_seconds: 600,
   };
 }
@@ -77,7 +79,7 @@ test('the issuer source asks once for all waiting callers, and not again while t
   passed += 290_000;
   await source.get();
   expect(asked).toEqual([metadataPath, '/keys']);
-  expect(all[0].metadata).toEqual({ jwksUri: `${base}/keys`, algorithm: 'EdDSA', ttlSeconds: 600 });
+  expect(all[0].metadata).toEqual({ jwksUri: `${base}/keys`, ttlSeconds: 600 });
 });
 
 test('the issuer source answers from its copy while it asks again, and keeps the object if unchanged', async () => {
@@ -120,7 +122,7 @@ test('the issuer source keeps the former keys if a later answer is wrong', async
   answers['/keys'] = { keys: [{ kid: 'rsa', kty: 'RSA' }] };
   passed += 1_001;
   await source.reread();
-  expect(errors).toEqual([expect.stringContaining('key rsa does not fit EdDSA')]);
+  expect(errors).toEqual([expect.stringContaining('key rsa does not fit ES256 or EdDSA')]);
   expect(kidsOf(await source.get())).toEqual(['a']);
 });
 
@@ -132,16 +134,10 @@ describe('refusals of the issuer source', () => {
     ['metadata without the address of the keys', () => ({ ...good(), jwks_uri: undefined }), /no jwks_uri/],
     ['keys over plain HTTP from elsewhere', () => ({ ...good(), jwks_uri: 'http://192.0.2.1/keys' }), /over https/],
     ['keys that the metadata bring along', () => ({ ...good(), jwks_uri: 'data:,{"keys":[]}' }), /over https/],
-    ['an unknown algorithm', () => ({ ...good(), access_token_signing_alg_values_supported: ['none'] }), /algorithm/],
-    [
-      'two algorithms',
-      () => ({ ...good(), access_token_signing_alg_values_supported: ['EdDSA', 'ES256'] }),
-      /algorithm/,
-    ],
     ['a life without end', () => ({ ...good(), access_token_max_lifetime_seconds: 86_401 }), /how long/],
-    ['what is no JSON', () => '<html>', /oauth-authorization-server: /],
+    ['what is no JSON', () => '<html>', /openid-configuration: /],
     ['null', () => 'null', /no JSON object/],
-    ['a redirection', () => 302, /oauth-authorization-server: /],
+    ['a redirection', () => 302, /openid-configuration: /],
     ['too much', () => JSON.stringify({ ...good(), padding: 'x'.repeat(70_000) }), /more than 65536 bytes/],
   ])('the issuer source refuses %s', async (_what, answer, message) => {
     answers[metadataPath] = answer();
@@ -153,6 +149,19 @@ describe('refusals of the issuer source', () => {
     expect(() => open({ issuer: 'http://auth.example.com', reachedAt: base })).not.toThrow();
   });
 });
+
+test.each(['', '/'])(
+  'the metadata of an issuer with a path are asked for behind that path, which may end in "%s"',
+  async (end) => {
+    const issuer = `${base}/people${end}`;
+    answers = {
+      [`/people${metadataPath}`]: { ...metadata(issuer), jwks_uri: `${base}/people/keys` },
+      '/people/keys': keySet('b'),
+    };
+    expect(kidsOf(await open({ issuer }).get())).toEqual(['b']);
+    expect(asked).toEqual([`/people${metadataPath}`, '/people/keys']);
+  },
+);
 
 test('the keys of a public issuer are found at the address at which it is reached', async () => {
   const issuer = 'https://auth.example.com/';

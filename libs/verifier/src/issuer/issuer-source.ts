@@ -1,4 +1,4 @@
-import { type AccessTokenAlgorithm, importPublicKeys, type KeySet, parseKeySet } from '../access-token/index.ts';
+import { importPublicKeys, type KeySet, parseKeySet } from '../access-token/index.ts';
 import { fetchDocument } from './fetch-document.ts';
 import { type IssuerMetadata, readMetadata } from './read-metadata.ts';
 
@@ -54,7 +54,9 @@ export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
   async function ask(): Promise<void> {
     const at = elapsed();
     try {
-      const url = `${base}/.well-known/oauth-authorization-server`;
+      // The path of OpenID Connect comes after the issuer's own path, if it has one. That of RFC 8414 comes before it
+      // (section 3.1), so a proxy that forwards only the issuer's path would not forward it.
+      const url = `${base}/.well-known/openid-configuration`;
       const metadata = await named(url, fetchDocument(url, fetching), (text) => readMetadata(text, issuer));
       const next: Issuer = { metadata, keys: await askKeys(metadata) };
       const isSame = known !== undefined && JSON.stringify(known.issuer) === JSON.stringify(next);
@@ -66,10 +68,10 @@ export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
     }
   }
 
-  async function askKeys({ jwksUri, algorithm }: IssuerMetadata): Promise<KeySet> {
-    if (options.readKeys !== undefined) return parseKeys(await options.readKeys(), 'readKeys', algorithm);
+  async function askKeys({ jwksUri }: IssuerMetadata): Promise<KeySet> {
+    if (options.readKeys !== undefined) return parseKeys(await options.readKeys(), 'readKeys');
     const url = reachedAt === undefined ? jwksUri : moved(jwksUri, issuer, base);
-    return named(url, fetchDocument(url, fetching), (text) => parseKeys(text, url, algorithm));
+    return named(url, fetchDocument(url, fetching), (text) => parseKeys(text, url));
   }
 
   /** Starts and returns an attempt. If an attempt is under way or began a moment ago, returns that attempt instead. */
@@ -117,9 +119,9 @@ async function named<T>(url: string, text: Promise<string>, read: (text: string)
   }
 }
 
-function parseKeys(text: string, origin: string, algorithm: AccessTokenAlgorithm): KeySet {
+function parseKeys(text: string, origin: string): KeySet {
   const keys = parseKeySet(text, origin);
-  importPublicKeys(keys, algorithm);
+  importPublicKeys(keys);
   return keys;
 }
 

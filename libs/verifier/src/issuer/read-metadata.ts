@@ -1,9 +1,6 @@
-import type { AccessTokenAlgorithm } from '../access-token/index.ts';
-
-/** The part of the issuer's metadata that a verifier needs. */
+/** The part of the issuer's metadata that a verifier needs. Each key names its own algorithm. */
 export interface IssuerMetadata {
   readonly jwksUri: string;
-  readonly algorithm: AccessTokenAlgorithm;
   /** Limit for the life of a token, in seconds. */
   readonly ttlSeconds: number;
 }
@@ -15,19 +12,13 @@ export const longestLife = 86_400;
 export function readMetadata(text: string, issuer: string): IssuerMetadata {
   const found = parseObject(text);
   if (found.issuer !== issuer) throw new Error(`it is the metadata of another issuer: ${JSON.stringify(found.issuer)}`);
-  const {
-    jwks_uri: jwksUri,
-    access_token_signing_alg_values_supported: algorithms,
-    access_token_max_lifetime_seconds: ttlSeconds,
-  } = found;
+  const { jwks_uri: jwksUri, access_token_max_lifetime_seconds: ttlSeconds } = found;
   if (typeof jwksUri !== 'string' || !URL.canParse(jwksUri)) throw new Error('it has no jwks_uri');
   if (!isSafe(new URL(jwksUri), new URL(issuer))) throw new Error(`keys are fetched over https, not from ${jwksUri}`);
-  const algorithm: unknown = Array.isArray(algorithms) && algorithms.length === 1 ? algorithms[0] : undefined;
-  if (algorithm !== 'EdDSA' && algorithm !== 'ES256') throw new Error('it names no algorithm that is known here');
   const isLife =
     Number.isSafeInteger(ttlSeconds) && (ttlSeconds as number) > 0 && (ttlSeconds as number) <= longestLife;
   if (!isLife) throw new Error('it does not say how long an access token lives');
-  return { jwksUri, algorithm, ttlSeconds: ttlSeconds as number };
+  return { jwksUri, ttlSeconds: ttlSeconds as number };
 }
 
 /**

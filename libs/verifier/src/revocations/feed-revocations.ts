@@ -45,7 +45,7 @@ async function ask(context: SourceContext, credential: string, since: string): P
   const name = credentialPattern.exec(credential)?.groups?.name;
   if (name === undefined) throw new Error('the credential of the feed is not of the form name.secret');
   const { issuer, address, fetch } = context;
-  const signatures = await context.signatures();
+  const findKey = await context.issuerKeys();
   const nonce = randomBytes(16).toString('base64url');
   const url = address + feedPath;
   const answer = await fetchDocument(url, {
@@ -57,7 +57,7 @@ async function ask(context: SourceContext, credential: string, since: string): P
   });
   try {
     const question = { iss: issuer, aud: statementAudience(name), nonce, since };
-    return await readStatement(statementIn(answer), question, signatures);
+    return await readStatement(statementIn(answer), question, findKey);
   } catch (error) {
     throw new Error(`${url}: ${(error as Error).message}`, { cause: error });
   }

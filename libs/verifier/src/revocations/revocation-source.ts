@@ -1,5 +1,5 @@
 import type { Denied, DeniedPage as PageOf } from '@auth-account/redis/denial-pages';
-import type { AccessTokenAlgorithm, FindKey } from '../access-token/index.ts';
+import type { FindKey } from '../access-token/index.ts';
 
 export type { Denied };
 
@@ -25,10 +25,8 @@ export interface SourceContext {
   /** Address of the issuer, without a slash at its end. */
   readonly address: string;
   readonly fetch: typeof fetch;
-  /**
-   * Returns the issuer's algorithm, and the function that finds its keys. Rejects if nothing is known about the issuer.
-   */
-  signatures(): Promise<{ readonly algorithm: AccessTokenAlgorithm; readonly findKey: FindKey }>;
+  /** Returns the function that finds the issuer's keys. Rejects if nothing is known about the issuer. */
+  issuerKeys(): Promise<FindKey>;
 }
 
 /** Opens a source for a verifier. */

@@ -12,8 +12,7 @@ function statement(body: string, key: KeyObject): string {
   return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
 }
 
-const read = (text: string) =>
-  readStatement(text, question, { algorithm: 'EdDSA', findKey: async () => own.publicKey });
+const read = (text: string) => readStatement(text, question, async () => ({ key: own.publicKey, algorithm: 'EdDSA' }));
 
 test('a statement of the issuer is read', async () => {
   expect(await read(statement(JSON.stringify(claims), own.privateKey))).toEqual(claims);

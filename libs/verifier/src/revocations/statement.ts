@@ -1,5 +1,4 @@
 import { readTokenHead } from '../access-token/access-token-form.ts';
-import type { AccessTokenAlgorithm } from '../access-token/index.ts';
 import { isSignedBy } from '../access-token/is-signed-by.ts';
 import type { FindKey } from '../access-token/key-finder.ts';
 
@@ -53,12 +52,12 @@ export const longestStatement = 16 * 2 ** 20;
 export async function readStatement(
   text: string,
   question: StatementQuestion,
-  { algorithm, findKey }: { readonly algorithm: AccessTokenAlgorithm; readonly findKey: FindKey },
+  findKey: FindKey,
 ): Promise<RevocationStatement> {
-  const head = text.length <= longestStatement ? readTokenHead(text, algorithm, statementType) : undefined;
+  const head = text.length <= longestStatement ? readTokenHead(text, statementType) : undefined;
   if (head === undefined) throw new Error('it is no statement about revocations');
-  const key = await findKey(head.kid);
-  if (key === undefined || !isSignedBy(key, text, algorithm)) throw new Error('no key of the issuer has signed it');
+  const key = await findKey(head);
+  if (key === undefined || !isSignedBy(key, text)) throw new Error('no key of the issuer has signed it');
   const payload = head.readPayload();
   if (payload === undefined) throw new Error('its claims are not in the form that the issuer writes');
   for (const member of ['iss', 'aud', 'nonce', 'since'] as const) {

@@ -1,5 +1,6 @@
 import { longestTokenSeconds } from '@auth-account/config';
 import { routes } from '@auth-account/contracts';
+import type { ServerMetadata } from '@auth-account/contracts/http/metadata';
 import type { Logger } from '@auth-account/telemetry';
 import {
   assertAccessTokenKeys,
@@ -22,6 +23,7 @@ import {
 } from '@auth-account/tokens';
 import {
   type AccessTokenClaims,
+  algorithmOf,
   createCachedVerifier,
   type KeySet,
   type KeySource,
@@ -87,9 +89,8 @@ export async function composeSecurity(
   logger: Logger,
   { now = Date.now, hostNow = now, keyFileIntervalMs, createHashThreads: createThreads }: TestOverrides = {},
 ): Promise<Security> {
-  const algorithm = config.ACCESS_TOKEN_ALGORITHM;
   const watched = { logger, intervalMs: keyFileIntervalMs };
-  const checkAccess = (set: KeySet) => assertAccessTokenKeys(set, algorithm, 'sign');
+  const checkAccess = (set: KeySet) => assertAccessTokenKeys(set, 'sign');
   const [accessKeys, refreshKeys, serverKeys, siblingKeys] = await Promise.all([
     watchKeys(config.ACCESS_TOKEN_KEYS_FILE, { check: checkAccess, ...watched }),
     watchKeys(config.REFRESH_TOKEN_KEYS_FILE, { check: assertRefreshTokenKeys, ...watched }),
@@ -98,7 +99,6 @@ export async function composeSecurity(
   ]);
   const access = {
     keys: accessKeys,
-    algorithm,
     issuer: config.TOKEN_ISSUER,
     audience: config.TOKEN_AUDIENCE,
     ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS,
@@ -141,12 +141,8 @@ export async function composeSecurity(
     signStatement: createStatementSigner(access),
     findSibling: siblingKeys && createFindSibling(siblingKeys),
     publicDocuments: {
-      publicKeys: {
-        get keys() {
-          return publicKeySet(accessKeys.current(), algorithm).keys;
-        },
-      },
-      metadata: metadataOf(config),
+      publicKeys: () => publicKeySet(accessKeys.current()),
+      metadata: () => metadataOf(config, accessKeys.current()),
       wellKnown: wellKnownFiles(config),
     },
     async close() {
@@ -178,11 +174,13 @@ async function watchSiblings(
  * api. RFC 8414 also requires `response_types_supported` and `token_endpoint`, but they would be false here, because
  * login and refresh are not OAuth endpoints.
  */
-function metadataOf(config: ApiConfig): PublicDocuments['metadata'] {
+function metadataOf(config: ApiConfig, { keys }: KeySet): ServerMetadata {
+  const algorithms = [...new Set(keys.map(algorithmOf))];
   return {
     issuer: config.TOKEN_ISSUER,
     jwks_uri: config.TOKEN_ISSUER.replace(/\/$/, '') + routes.listPublicKeys.path,
-    access_token_signing_alg_values_supported: [config.ACCESS_TOKEN_ALGORITHM],
+    access_token_signing_alg_values_supported: algorithms,
+    id_token_signing_alg_values_supported: algorithms,
     access_token_max_lifetime_seconds: longestTokenSeconds(config),
     acr_values_supported: ['1', '2'],
     dpop_signing_alg_values_supported: ['ES256'],

@@ -37,6 +37,7 @@ async function register(handler: RequestHandler, { validateResponses = true } = 
   const others = Object.fromEntries(names.map((name) => [name, unused])) as Handlers;
   const handlers: Handlers = { ...others, registerAccount: handler };
   const app = createApp({
+    issuer: 'https://auth.local',
     requestIdMode: 'require',
     trustedProxyHops: 0,
     allowedOrigins: [],

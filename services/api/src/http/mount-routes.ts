@@ -93,6 +93,20 @@ function authentication({ auth }: Route, deps: MountDeps): RequestHandler[] {
 }
 
 /**
+ * Serves the metadata where RFC 8414 section 3.1 puts those of an issuer with a path: `https://host/path` has them at
+ * `https://host/.well-known/oauth-authorization-server/path`. Express's own matching of paths then finds the route.
+ */
+export function serveIssuerPath(issuer: string): RequestHandler {
+  const { path } = routes.getServerMetadata;
+  const ofIssuer = path + new URL(issuer).pathname.replace(/\/$/, '');
+  const places = ofIssuer === path ? [] : [ofIssuer, `${ofIssuer}/`];
+  return (req, _res, next) => {
+    if (places.includes(req.path)) req.url = path;
+    next();
+  };
+}
+
+/**
  * Names the route for logs, metrics and traces before anything can fail. Only the path matters, so even a 405 gets a
  * route's name.
  */

@@ -89,9 +89,10 @@ type AnyOperation = (...parts: unknown[]) => Promise<unknown>;
 
 /** Content of the answers that have no envelope. */
 export interface PublicDocuments {
-  /** The key set. Each read returns the present keys. */
-  readonly publicKeys: unknown;
-  readonly metadata: ServerMetadata;
+  /** Returns the present keys. */
+  readonly publicKeys: () => unknown;
+  /** Returns the metadata, with the algorithms of the present keys. */
+  readonly metadata: () => ServerMetadata;
   readonly wellKnown: WellKnownFiles;
 }
 
@@ -105,9 +106,9 @@ export function createHandlers(
   const derived = all.map(([name, operation]) => [name, createHandler(routes[name], operation, fence)]);
   return {
     ...(Object.fromEntries(derived) as Record<OperationName, RequestHandler>),
-    listPublicKeys: (_req, res) => sendSuccess(res, routes.listPublicKeys, publicKeys),
-    getServerMetadata: (_req, res) => sendSuccess(res, routes.getServerMetadata, metadata),
-    getOpenidConfiguration: (_req, res) => sendSuccess(res, routes.getOpenidConfiguration, metadata),
+    listPublicKeys: (_req, res) => sendSuccess(res, routes.listPublicKeys, publicKeys()),
+    getServerMetadata: (_req, res) => sendSuccess(res, routes.getServerMetadata, metadata()),
+    getOpenidConfiguration: (_req, res) => sendSuccess(res, routes.getOpenidConfiguration, metadata()),
     getAppleApps: fileHandler(routes.getAppleApps, wellKnown.appleApps),
     getAssetLinks: fileHandler(routes.getAssetLinks, wellKnown.assetLinks),
     getRelatedOrigins: fileHandler(routes.getRelatedOrigins, wellKnown.relatedOrigins),

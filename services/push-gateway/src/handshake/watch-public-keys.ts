@@ -11,13 +11,13 @@ import type { PushGatewayConfig } from '../config.ts';
  * @throws ConfigError if the file is refused or unreadable at the start
  */
 export async function watchPublicKeys(
-  { ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: algorithm }: PushGatewayConfig,
+  { ACCESS_TOKEN_KEYS_FILE: file }: PushGatewayConfig,
   logger: Logger,
   intervalMs?: number,
 ): Promise<KeyFileWatch> {
   try {
     return await watchKeys(file, {
-      check: (set) => assertAccessTokenKeys(set, algorithm, 'verify'),
+      check: (set) => assertAccessTokenKeys(set, 'verify'),
       logger,
       intervalMs,
     });

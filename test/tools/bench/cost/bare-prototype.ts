@@ -24,7 +24,6 @@ const denyList = createDenyList(redis, redisKeys(KEY_PREFIX), denialLifetimeMs(6
 const refreshTokens = createRefreshTokens(await loadKeyFile(REFRESH_TOKEN_KEYS_FILE));
 const settings = {
   keys: await loadKeyFile(ACCESS_TOKEN_KEYS_FILE),
-  algorithm: 'EdDSA',
   issuer: 'https://auth.local',
   audience: 'food-storage',
   ttlSeconds: 600,

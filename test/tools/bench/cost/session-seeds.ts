@@ -42,7 +42,6 @@ export async function createSessionSeeds(keys: KeyFiles): Promise<SessionSeeds> 
   const refreshTokens = createRefreshTokens(await loadKeyFile(keys.refreshToken));
   const sign = createAccessTokenSigner({
     keys: await loadKeyFile(keys.accessToken),
-    algorithm: 'EdDSA',
     issuer: 'https://auth.local',
     audience: 'food-storage',
     ttlSeconds: seededTokenSeconds,

@@ -51,7 +51,7 @@ export async function startCentrifugo(env: Environment): Promise<ServerProcess> 
 
 /** Serves the public keys, which centrifugo fetches over HTTP. */
 async function serveKeys(file: string): Promise<{ readonly url: string; close(): void }> {
-  const keys = JSON.stringify(publicKeySet(await loadKeyFile(file), 'EdDSA'));
+  const keys = JSON.stringify(publicKeySet(await loadKeyFile(file)));
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'application/json').end(keys);
   });

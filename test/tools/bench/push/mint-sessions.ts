@@ -22,7 +22,6 @@ const largestGroup = 1_000;
 export async function mintSessions(keysFile: string, count: number, directory: string): Promise<MintedSessions> {
   const sign = createAccessTokenSigner({
     keys: await loadKeyFile(keysFile),
-    algorithm: 'EdDSA',
     issuer: 'https://auth.local',
     audience: 'food-storage',
     ttlSeconds: mintedTokenSeconds,

@@ -11,7 +11,7 @@ const metadata = {
   headers: [],
   success: {
     status: 200,
-    description: 'Issuer, address of the keys, algorithm and longest life of the access tokens.',
+    description: 'Issuer, address of the keys, their algorithms, and longest life of the access tokens.',
     body: ServerMetadata,
     example: metadataExample,
     cacheControl: 'public, max-age=300',
@@ -48,7 +48,8 @@ export const keyRoutes = {
     summary: 'Tell another service what it needs to verify access tokens',
     description:
       'The metadata of RFC 8414, with the members that are true here: this service issues tokens to its own apps, and ' +
-      'has none of the endpoints of OAuth. It may be cached for 300 s.',
+      'has none of the endpoints of OAuth. It may be cached for 300 s. If the issuer has a path, the answer is also ' +
+      'found with that path appended (RFC 8414 section 3.1).',
     path: '/.well-known/oauth-authorization-server',
   },
   getOpenidConfiguration: {

@@ -17,13 +17,13 @@ async function checkFile(kind: KeyKind, config: KeyConfig): Promise<Finding[]> {
     return [warning(name, `${variable} is not set: not checked`, `Set ${variable} as for the api.`)];
   try {
     const set = await loadKeyFile(path);
-    await accept(set, config.ACCESS_TOKEN_ALGORITHM);
+    await accept(set);
     const mode = (await stat(path)).mode & 0o777;
     const kids = set.keys.map(({ kid }) => kid).join(', ');
     return [ok(name, `${path}: ${kids}`), checkMode(kind, path, mode)];
   } catch (error) {
     const { message } = error as Error;
-    const mend = `Make one with authctl keys generate ${kind}, or mount the file that ${variable} names; the algorithm is ACCESS_TOKEN_ALGORITHM.`;
+    const mend = `Make one with authctl keys generate ${kind}, or mount the file that ${variable} names.`;
     return [failed(name, message.includes(path) ? message : `${path}: ${message}`, mend)];
   }
 }

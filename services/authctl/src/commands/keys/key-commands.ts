@@ -1,5 +1,10 @@
 import { loadKeyFile, writeKeyFile } from '@auth-account/tokens';
-import { type AccessTokenAlgorithm, type KeySet, publicKeySet } from '@auth-account/verifier/access-token';
+import {
+  type AccessTokenAlgorithm,
+  accessTokenAlgorithms,
+  type KeySet,
+  publicKeySet,
+} from '@auth-account/verifier/access-token';
 import { Argument, type Command, Option } from '@commander-js/extra-typings';
 import { CommandError, exitCodes } from '../../cli/command-error.ts';
 import { parseSpan } from '../../cli/parse-arguments.ts';
@@ -15,10 +20,9 @@ const propagationMs = 300_000;
 
 const kindArgument = () => new Argument('<kind>', 'kind of the keys').choices(keyKinds);
 const fileOption = () => new Option('--file <path>', 'key file to use instead of the one that the environment names');
-const algorithms: readonly AccessTokenAlgorithm[] = ['EdDSA', 'ES256'];
 const algorithmOption = () =>
-  new Option('--algorithm <name>', 'algorithm of access token keys; default: ACCESS_TOKEN_ALGORITHM').choices(
-    algorithms,
+  new Option('--algorithm <name>', 'algorithm of a new access token key; default: ACCESS_TOKEN_ALGORITHM').choices(
+    accessTokenAlgorithms,
   );
 
 const publicFileOption = () =>
@@ -26,16 +30,19 @@ const publicFileOption = () =>
 
 interface FileOptions {
   readonly file?: string | undefined;
-  readonly algorithm?: AccessTokenAlgorithm | undefined;
   readonly publicFile?: string | undefined;
 }
 
-function keyFileOf(kind: KeyKind, { file, algorithm, publicFile }: FileOptions, config: KeyConfig): KeyFile {
+interface NewKeyOptions {
+  readonly algorithm?: AccessTokenAlgorithm | undefined;
+}
+
+function keyFileOf(kind: KeyKind, { file, publicFile }: FileOptions, config: KeyConfig): KeyFile {
   const { variable } = kindTraits[kind];
   const path = file ?? config[variable];
   if (path === undefined)
     throw new CommandError(`Give --file, or set ${variable}.`, { exitCode: exitCodes.configuration });
-  return { kind, path, algorithm: algorithm ?? config.ACCESS_TOKEN_ALGORITHM, publicPath: publicFile };
+  return { kind, path, publicPath: publicFile };
 }
 
 /** Returns the public facts that `keys` prints about a set. */
@@ -75,10 +82,10 @@ function describeChange(target: KeyFile, set: KeySet, done: object, headline: st
   return describeFile(target, set, done, [headline, ...(advice === undefined ? [] : [advice])]);
 }
 
-async function readSet({ kind, path, algorithm }: KeyFile): Promise<KeySet> {
+async function readSet({ kind, path }: KeyFile): Promise<KeySet> {
   try {
     const set = await loadKeyFile(path);
-    kindTraits[kind].check(set, algorithm);
+    kindTraits[kind].check(set);
     return set;
   } catch (error) {
     throw new CommandError(`${path}: ${(error as Error).message.replace(`${path}: `, '')}`, {
@@ -88,10 +95,10 @@ async function readSet({ kind, path, algorithm }: KeyFile): Promise<KeySet> {
   }
 }
 
-async function generate(file: KeyFile): Promise<Outcome> {
-  const { kind, path, algorithm } = file;
+async function generate(file: KeyFile, { algorithm }: NewKeyOptions, config: KeyConfig): Promise<Outcome> {
+  const { kind, path } = file;
   await assertPublicFile(file);
-  const set: KeySet = { keys: [await kindTraits[kind].generate(algorithm)] };
+  const set: KeySet = { keys: [await kindTraits[kind].generate(algorithm ?? config.ACCESS_TOKEN_ALGORITHM)] };
   try {
     await writeKeyFile(path, set, { replace: false });
   } catch (error) {
@@ -104,7 +111,7 @@ async function generate(file: KeyFile): Promise<Outcome> {
   return describeChange(file, set, {}, 'Written.');
 }
 
-interface RotateOptions {
+interface RotateOptions extends NewKeyOptions {
   readonly activate?: true | undefined;
   readonly prune?: true | undefined;
   readonly now?: true | undefined;
@@ -127,7 +134,7 @@ async function rotate(file: KeyFile, options: RotateOptions, config: KeyConfig, 
     return describeChange(file, activated, { step: 'activate' }, `Key ${activated.keys[0].kid} is the first now.`);
   }
   if (options.prune) return prune(file, set, at, options.keep ?? traits.usefulSeconds(config) * 1_000);
-  const published = publishKey(set, await traits.generate(file.algorithm), at);
+  const published = publishKey(set, await traits.generate(options.algorithm ?? config.ACCESS_TOKEN_ALGORITHM), at);
   await replace(file, published);
   const headline = `Published. When every process has it (${propagationMs / 1_000} s): keys rotate ${file.kind} --activate.`;
   return describeChange(file, published, { step: 'publish' }, headline);
@@ -161,7 +168,7 @@ async function list(shell: Shell, kind: KeyKind | undefined, options: FileOption
 
 /** Shows the public keys with which the push gateway and sibling services verify tokens. */
 async function showPublic(file: KeyFile): Promise<Outcome> {
-  const jwks = publicKeySet(await readSet(file), file.algorithm);
+  const jwks = publicKeySet(await readSet(file));
   return { json: jwks, text: JSON.stringify(jwks, null, 2) };
 }
 
@@ -173,7 +180,6 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     .description('list the keys of a file, or of all files that the environment names')
     .addArgument(new Argument('[kind]', 'kind of the keys').choices(keyKinds))
     .addOption(fileOption())
-    .addOption(algorithmOption())
     .action((kind, options) => {
       if (options.file !== undefined && kind === undefined)
         throw new CommandError('--file needs a kind.', { exitCode: exitCodes.usage });
@@ -186,14 +192,14 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     .addOption(fileOption())
     .addOption(algorithmOption())
     .addOption(publicFileOption())
-    .action((kind, options) =>
-      shell.conclude(generate(keyFileOf(kind, options, shell.config(keyConfig, namedBy(options))))),
-    );
+    .action((kind, options) => {
+      const config = shell.config(keyConfig, namedBy(options));
+      return shell.conclude(generate(keyFileOf(kind, options, config), options, config));
+    });
   keys
     .command('public')
     .description('print the public halves of the access token keys, as in /.well-known/jwks.json')
     .addOption(fileOption())
-    .addOption(algorithmOption())
     .action((options) =>
       shell.conclude(showPublic(keyFileOf('access', options, shell.config(keyConfig, namedBy(options))))),
     );

@@ -17,7 +17,7 @@ interface KindTraits {
   readonly variable: 'ACCESS_TOKEN_KEYS_FILE' | 'REFRESH_TOKEN_KEYS_FILE' | 'SERVER_KEYS_FILE';
   generate(algorithm: AccessTokenAlgorithm): KeyEntry | Promise<KeyEntry>;
   /** Throws if the services would refuse the set. */
-  check(set: KeySet, algorithm: AccessTokenAlgorithm): void;
+  check(set: KeySet): void;
   /** Number of seconds for which a key's tokens or answers stay valid after the key was replaced. */
   usefulSeconds(config: KeyConfig): number;
 }
@@ -29,7 +29,7 @@ export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {
   access: {
     variable: 'ACCESS_TOKEN_KEYS_FILE',
     generate: generateSigningKey,
-    check: (set, algorithm) => assertAccessTokenKeys(set, algorithm, 'sign'),
+    check: (set) => assertAccessTokenKeys(set, 'sign'),
     usefulSeconds: (config) => longestTokenSeconds(config) + marginSeconds,
   },
   refresh: {

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { writePublicKeyFile } from '@auth-account/tokens';
-import type { AccessTokenAlgorithm, KeySet } from '@auth-account/verifier/access-token';
+import type { KeySet } from '@auth-account/verifier/access-token';
 import { CommandError, exitCodes } from '../../cli/command-error.ts';
 import type { KeyKind } from './key-kinds.ts';
 
@@ -11,7 +11,6 @@ export interface KeyFile {
   readonly kind: KeyKind;
   /** Path of the file with the private keys. */
   readonly path: string;
-  readonly algorithm: AccessTokenAlgorithm;
   /** Path for the public halves; undefined if they are not requested. */
   readonly publicPath: string | undefined;
 }
@@ -38,10 +37,10 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
 }
 
 /** Writes the public halves of the set, if they are requested. */
-export async function writePublicFile({ publicPath, algorithm }: KeyFile, set: KeySet): Promise<void> {
+export async function writePublicFile({ publicPath }: KeyFile, set: KeySet): Promise<void> {
   if (publicPath === undefined) return;
   try {
-    await writePublicKeyFile(publicPath, set, algorithm);
+    await writePublicKeyFile(publicPath, set);
   } catch (error) {
     throw new CommandError(`The public keys were not written to ${publicPath}: ${(error as Error).message}`, {
       cause: error,

@@ -10,7 +10,7 @@ import { Server } from 'socket.io';
 const { REDIS_URL, KEY_PREFIX, ACCESS_TOKEN_KEYS_FILE } = process.env;
 const keys = JSON.parse(await readFile(ACCESS_TOKEN_KEYS_FILE, 'utf8'));
 const jwks = createLocalJWKSet({ keys: keys.keys.map(({ d, ...publicKey }) => publicKey) });
-const verification = { issuer: 'https://auth.local', audience: 'food-storage', algorithms: ['EdDSA'] };
+const verification = { issuer: 'https://auth.local', audience: 'food-storage', algorithms: ['ES256'] };
 const redis = new Redis(REDIS_URL);
 const subscription = new Redis(REDIS_URL);
 

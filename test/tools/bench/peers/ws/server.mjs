@@ -9,7 +9,7 @@ const { REDIS_URL, KEY_PREFIX, ACCESS_TOKEN_KEYS_FILE } = process.env;
 const tag = `{${KEY_PREFIX}}`;
 const keys = JSON.parse(await readFile(ACCESS_TOKEN_KEYS_FILE, 'utf8'));
 const jwks = createLocalJWKSet({ keys: keys.keys.map(({ d, ...publicKey }) => publicKey) });
-const verification = { issuer: 'https://auth.local', audience: 'food-storage', algorithms: ['EdDSA'] };
+const verification = { issuer: 'https://auth.local', audience: 'food-storage', algorithms: ['ES256'] };
 const redis = new Redis(REDIS_URL);
 const subscription = new Redis(REDIS_URL);
 const sessions = new Map();
