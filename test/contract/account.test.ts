@@ -34,6 +34,7 @@ describe('GET /account', () => {
         role: 'owner',
         created_at,
         password_changed_at: answer.json.data.created_at,
+        has_password: true,
         timestamp: expect.any(String),
       },
     });
@@ -46,6 +47,7 @@ describe('GET /account', () => {
       email_verified_at: at,
       pending_email: 'New@example.com',
       password_changed_at: at,
+      is_password_void: true,
       role: 'member',
     } as const;
     const pending_email_until = new Date(Date.now() + 600_000);
@@ -54,6 +56,7 @@ describe('GET /account', () => {
       email_verified: true,
       pending_email: 'New@example.com',
       password_changed_at: at.toISOString(),
+      has_password: false,
       role: 'member',
     });
     const lapsed = { $set: { pending_email_until: new Date() } };

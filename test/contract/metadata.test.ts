@@ -40,6 +40,7 @@ describe('the metadata', () => {
       id_token_signing_alg_values_supported: ['ES256'],
       access_token_max_lifetime_seconds: 900,
       acr_values_supported: ['1', '2'],
+      dpop_signing_alg_values_supported: ['ES256'],
     });
     expect(openApiChecker(checkedIn).answerFault({ path, method: 'get' }, answer)).toBeUndefined();
   });

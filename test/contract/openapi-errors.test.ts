@@ -380,7 +380,7 @@ async function confirmTotpBy(change: Readonly<Record<string, string>>): Promise<
 }
 
 /** Steps up by a code that was used. */
-async function stepUpByWrongCode(): Promise<Answer> {
+async function stepUpByUsedCode(): Promise<Answer> {
   const guarded = await guardedAccount(api);
   const challenge_id = await challengeStepUp(api, guarded, 'export');
   return confirmStepUp(api, guarded, challenge_id, { method: 'totp', code: guarded.code });
@@ -393,8 +393,13 @@ async function refusedOfFactor(name: 'deleteTotp' | 'createRecoveryCodes', purpo
   return refusedWrite(name, 'users', { headers: bearer(guarded), body: { step_up_token } });
 }
 
+/** Returns the credential of a passkey that another account has. */
+async function foreignPasskey(): Promise<unknown> {
+  return (await goodRequests.logInByPasskey(api)).body?.credential;
+}
+
 /** Completes a login with other values. */
-async function completeLoginBy(change: Readonly<Record<string, string>>): Promise<Answer> {
+async function completeLoginBy(change: Readonly<Record<string, unknown>>): Promise<Answer> {
   const good = await goodRequests.confirmSecondFactor(api);
   return sendTo('confirmSecondFactor', api, { body: { ...good.body, ...change } });
 }
@@ -826,6 +831,7 @@ const ownProvocations: {
     'ERR-INTERNAL': async () =>
       refusedWrite('confirmSecondFactor', 'users', await goodRequests.confirmSecondFactor(api)),
     'ERR-SECOND-FACTOR-INVALID': () => completeLoginBy({ code: '000000' }),
+    'ERR-PASSKEY-INVALID': async () => completeLoginBy({ method: 'passkey', credential: await foreignPasskey() }),
     'ERR-CODE-EXPIRED': () => completeLoginBy({ challenge_id: 'none' }),
     'ERR-IDENTITY-IN-USE': () => completeLink(async (person) => linkIdentity(api, await newSession(api), person)),
     'ERR-IDENTITY-LIMIT-REACHED': () =>
@@ -872,7 +878,14 @@ const ownProvocations: {
     'ERR-INTERNAL': () => refusedWrite('confirmStepUp', 'sessions'),
     'ERR-REAUTHENTICATION-FAILED': () => stepUpWith({ password: 'wrong password' }),
     'ERR-STEP-UP-REQUIRED': () => stepUpWith({ method: 'email_code', code: '00000000' }),
-    'ERR-SECOND-FACTOR-INVALID': () => stepUpByWrongCode(),
+    'ERR-SECOND-FACTOR-INVALID': () => stepUpByUsedCode(),
+    async 'ERR-PASSKEY-INVALID'() {
+      const session = await newSession(api);
+      await addPasskey(api, session);
+      const credential = await foreignPasskey();
+      const challenge_id = await challengeStepUp(api, session, 'export');
+      return confirmStepUp(api, session, challenge_id, { method: 'passkey', credential });
+    },
     'ERR-CODE-INVALID': async () => stepUpByMail(api),
     'ERR-CODE-EXPIRED': () => stepUpWith({ challenge_id: 'none' }),
     'ERR-RATE-LIMITED': () => pastTheGuesses('confirmStepUp', { password: 'wrong password' }),
@@ -1082,6 +1095,7 @@ const ownProvocations: {
     'ERR-IDENTITY-TOKEN-INVALID': async () =>
       sendGood('logInByProvider', api, { body: { ...(await provePerson(api, newPerson())), id_token: 'none' } }),
     'ERR-CODE-EXPIRED': () => sendGood('logInByProvider', api, { body: { challenge_id: 'none', id_token: 'none' } }),
+    'ERR-IDENTITY-ADDRESS-REQUIRED': () => logInByProvider(api, { sub: crypto.randomUUID() }),
     'ERR-REGISTRATION-REQUIRED': () => logInByProvider(api, newPerson()),
     'ERR-ACCOUNT-LINK-REQUIRED': async () =>
       logInByProvider(api, newPerson({ email: (await registerAccount(api)).email })),

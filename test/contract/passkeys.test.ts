@@ -337,8 +337,9 @@ describe('a login by passkey', () => {
     ['a wrong signature', { isForged: true }],
     ['no user verification', { uv: false }],
     ['no user handle', { userHandle: null }],
+    ['an empty user handle', { userHandle: '' }],
     ['the user handle of somebody else', { userHandle: randomBytes(64).toString('base64url') }],
-    ['another backup eligibility than when it was made', { be: false, bs: false }],
+    ['a lost backup eligibility', { be: false, bs: false }],
   ])('a login by passkey with %s is refused, and the challenge stays valid', async (_, ceremony) => {
     const { challenge_id, options } = await requestPasskeyLogin(api);
     const answer = await logIn({ challenge_id, credential: authenticator.get(options, ceremony) });
@@ -354,6 +355,30 @@ describe('a login by passkey', () => {
     const answer = await logInByPasskey(api, stranger);
     expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
     expect(answer.json.details).toMatchObject({ unknown_credential: true });
+  });
+
+  test('a login by passkey may write base64url with padding', async () => {
+    const { challenge_id, credential } = await passkeyLogin(api, authenticator);
+    const pad = (text: string) => text.padEnd(Math.ceil(text.length / 4) * 4, '=');
+    const response = Object.fromEntries(Object.entries(credential.response).map(([name, text]) => [name, pad(text)]));
+    const padded = { ...credential, id: pad(credential.id), rawId: pad(credential.rawId), response };
+    expect(Object.values(response).some((text) => text.endsWith('='))).toBe(true);
+    expect((await logIn({ challenge_id, credential: padded })).status).toBe(200);
+  });
+
+  test('a backup eligibility that a passkey gains is stored and audited once, and cannot be lost again', async () => {
+    const session = await newSession(api);
+    const key = await addPasskey(api, session, { isSynced: false });
+    const use = async (be: boolean) =>
+      (await logIn(await passkeyLogin(api, key.authenticator, { be, bs: false }))).status;
+    expect([await use(false), await use(true), await use(true), await use(false)]).toEqual([200, 200, 200, 403]);
+    const told = logged.filter(
+      ({ event, user_id }) => /^passkey\.(?!added)/.test(`${event}`) && user_id === session.user_id,
+    );
+    expect(told.map(({ event, reason, passkey_id }) => [event, reason ?? passkey_id])).toEqual([
+      ['passkey.backup_eligible', key.passkey_id],
+      ['passkey.refused', 'backup_eligibility'],
+    ]);
   });
 
   test('a login by passkey stores a flip of the backup state', async () => {
@@ -425,10 +450,11 @@ test('the audit log has every change of passkeys, and each login by one', async 
   const lines = logged.filter(
     ({ event, user_id, reason }) => event && (user_id === own.user_id || reason === 'unknown_passkey'),
   );
-  expect(lines.slice(-6)).toMatchObject([
+  expect(lines.slice(-7)).toMatchObject([
     { event: 'passkey.added', ...change },
     { event: 'passkey.renamed', ...change },
     { event: 'login.succeeded', user_id: own.user_id, session_id: login.json.data.session_id, method: 'passkey' },
+    { event: 'passkey.refused', user_id: own.user_id, reason: 'signature' },
     { event: 'login.failed', user_id: own.user_id, reason: 'wrong_passkey' },
     { event: 'passkey.removed', ...change },
     { event: 'login.failed', reason: 'unknown_passkey' },

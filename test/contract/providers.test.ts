@@ -263,10 +263,33 @@ describe('a person without an account', () => {
     expect(await typesOf(json.data.user_id)).toEqual(['registered']);
   });
 
-  test('a person without an address gets no account', async () => {
-    const { email: _, ...person } = newPerson();
-    expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
-    expect(statusAndCode(await logInByProvider(api, person, newHome))).toEqual([401, 'ERR-IDENTITY-TOKEN-INVALID']);
+  test.each([[undefined], ['nobody'], ['cook@1.2.3.4']])(
+    'a person whose token has the address %j learns at once that one is needed',
+    async (email) => {
+      const { email: _, ...person } = newPerson();
+      const answers = [await logInByProvider(api, { ...person, email }), await logInByProvider(api, person, newHome)];
+      expect(answers.map(statusAndCode)).toEqual(Array(2).fill([403, 'ERR-IDENTITY-ADDRESS-REQUIRED']));
+    },
+  );
+
+  test.each([
+    [{}, 'Anna'],
+    [{ display_name: 'Anna K.' }, 'Anna K.'],
+    [{ display_name: null }, undefined],
+  ])('a person who registers by a provider with the fields %j has the name %j', async (fields, name) => {
+    const person = newPerson({ name: '\u202e\u200b Anna\n' });
+    const { status, json } = await logInByProvider(api, person, { ...newHome, ...fields });
+    expect([status, (await stored(json.data.user_id))?.display_name]).toEqual([201, name]);
+  });
+
+  test('a person whose token has a long list of groups registers with an international domain', async () => {
+    const groups = Array.from({ length: 220 }, () => randomUUID());
+    const person = { ...newPerson({ email: `cook-${randomUUID()}@b\u00fccher.example` }), groups };
+    const { challenge_id, id_token } = await provePerson(api, person);
+    expect(id_token.length).toBeGreaterThan(8_192);
+    const { status, json } = await api.post(path, { challenge_id, id_token, ...newHome });
+    const email = person.email.replace('b\u00fccher', 'xn--bcher-kva');
+    expect([status, (await stored(json.data?.user_id))?.email]).toEqual([201, email]);
   });
 
   test('simultaneous registrations of one person make one account, and each is logged in', async () => {

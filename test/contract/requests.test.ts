@@ -76,9 +76,17 @@ describe('the body', () => {
     expect(answer.json.error_code).toBe('ERR-UNSUPPORTED-MEDIA-TYPE');
   });
 
-  test('a body with a charset of UTF-8 is taken', async () => {
-    const answer = await api.post(path, {}, { 'Content-Type': 'Application/JSON; charset="UTF-8"' });
-    expect(answer.status).toBe(422);
+  test.each(['Application/JSON; charset="UTF-8"', 'application/json;', 'application/json ; charset=utf-8;'])(
+    'a body of the media type %s is taken',
+    async (type) => {
+      expect((await api.post(path, {}, { 'Content-Type': type })).status).toBe(422);
+    },
+  );
+
+  test('null for an optional field counts as absent', async () => {
+    const nothing = { device_id: null, device_name: null, platform: null, trusted_device_token: null };
+    const body = { email: 'nobody@example.com', password: 'correct horse battery', ...nothing };
+    expect((await api.post('/api/v1/auth/login', body)).status).toBe(401);
   });
 
   test('a compressed body answers 415', async () => {

@@ -120,6 +120,21 @@ describe('a login to an account whose second factor is on', () => {
     ]);
   });
 
+  test('logins with a second factor and without a device_id are those of one device', async () => {
+    const guarded = await account();
+    const { email, user_id } = guarded;
+    const notices = () =>
+      api.collections.outbox.countDocuments({ 'event.data.user_id': user_id, 'event.data.purpose': 'new_device' });
+    const ids = [(await logInBy(guarded)).json.data.device_id];
+    const told = await notices();
+    for (let login = 0; login < 2; login += 1) ids.push((await logInBy(guarded)).json.data.device_id);
+    const byRecoveryCode = { method: 'recovery_code', code: guarded.recovery_codes[0] };
+    ids.push((await completeLogin(api, await beginLogin(api, email), byRecoveryCode)).json.data.device_id);
+    expect([new Set(ids).size, await notices()]).toEqual([4, told]);
+    const { known_devices = [] } = (await stored(user_id)) ?? {};
+    expect(known_devices.filter((name) => ids.includes(name) || name === 'unnamed')).toEqual(['unnamed']);
+  });
+
   test('a login with a second factor needs the code of its method', async () => {
     const { email } = await account();
     const answer = await completeLogin(api, await beginLogin(api, email), {});
@@ -142,8 +157,21 @@ describe('a login to an account whose second factor is on', () => {
       completeLogin(api, await beginLogin(api, email), { method: 'recovery_code', code });
     expect(claimsOf(await by(first))).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: '2' });
     expect(await by(first)).toMatchObject(invalid);
-    expect(await by(second.toLowerCase().replaceAll('-', ' '))).toMatchObject({ status: 200 });
+    expect(await by(second.toLowerCase().replaceAll('-', ' \u2013\u00ad'))).toMatchObject({ status: 200 });
     expect((await stored(user_id))?.recovery_codes).toHaveLength(8);
+  });
+
+  test('a login takes a code as its app shows it, and what cannot be a code uses up no try', async () => {
+    const { email, secret } = await account();
+    const challenge_id = await beginLogin(api, email);
+    for (const code of ['12345', '1234567', '12345x', '-']) {
+      const answer = await completeLogin(api, challenge_id, { code });
+      expect(answer).toMatchObject({ status: 422, json: { details: [{ loc: ['body', 'code'] }] } });
+    }
+    const wrong = await completeLogin(api, challenge_id, { code: wrongCodeFor(secret, now()) });
+    expect(wrong.json.details).toMatchObject({ tries_left: 4 });
+    const code = nextCode(secret).replace(/^\d{3}/, '$&\u00a0');
+    expect((await completeLogin(api, challenge_id, { code })).status).toBe(200);
   });
 
   test('a notice is sent for each used recovery code once fewer than three are left', async () => {

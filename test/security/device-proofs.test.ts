@@ -41,6 +41,7 @@ describe('accepted device proofs', () => {
     `${testIssuer}${refreshPath}?a=b#c`,
     `HTTPS://AUTH.LOCAL:443${refreshPath}`,
     `https://auth.local/api/v1/../v1/auth/refresh`,
+    `https://auth.local/%61pi/v1/auth/%72efresh`,
   ])('a proof for the same address in another form is accepted: %s', (htu) => {
     expect(verify(prove({ claims: { htu } }), request)).toMatchObject({ jkt: key.jkt });
   });

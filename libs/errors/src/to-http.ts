@@ -47,7 +47,7 @@ function headersOf(error: AppError, locale: Locale): Record<string, string> {
   if (error.canonical !== undefined) own['X-Error-Code'] = error.canonical;
   if (error.retryAfterSeconds !== undefined) own['Retry-After'] = String(error.retryAfterSeconds);
   const given = Object.entries(error.headers);
-  if (challenge !== undefined && findHeader(given, 'WWW-Authenticate') === undefined)
+  if (challenge !== undefined && error.status === 401 && findHeader(given, 'WWW-Authenticate') === undefined)
     own['WWW-Authenticate'] = challenge;
   own.Vary = varyWith(findHeader(given, 'Vary'));
   // X-Error-Code never comes from the thrower's headers, even if this error has no canonical code.

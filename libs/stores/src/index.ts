@@ -3,7 +3,7 @@ export { type Collections, collectionsOf } from './collections.ts';
 export { connectMongo, mongoOptions } from './connect-mongo.ts';
 export { createDatabaseClock, type DatabaseClock, reportClock } from './database-clock.ts';
 export type { DeadLetterStore } from './dead-letter-store.ts';
-export { emailKey } from './email-key.ts';
+export { emailAsMeant, emailKey } from './email-key.ts';
 export { createFence, type Fence } from './fence.ts';
 export type { ChangedSession, FencedSessions, RevokedSession } from './fenced-sessions.ts';
 export type { GroupStore } from './group-store.ts';

@@ -6,7 +6,9 @@ import { confirmedRead } from './fenced-sessions.ts';
 import { type PresentUser, presentUser } from './present-user.ts';
 
 /** State of a passkey after a use. */
-export type PasskeyUse = Pick<PasskeyDocument, 'counter' | 'is_backed_up'> & { readonly at: Date };
+export type PasskeyUse = Pick<PasskeyDocument, 'counter' | 'is_backup_eligible' | 'is_backed_up'> & {
+  readonly at: Date;
+};
 
 /** Fields that every change of the passkeys writes: the time, and a requested change of the address that lapses. */
 type WayFields = Pick<UserDocument, 'ways_changed_at' | 'pending_email_until'>;
@@ -65,9 +67,11 @@ export function createPasskeyStore({ users }: Collections, now: () => Date): Pas
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
       return (await users.findOne({ _id: userId, 'passkeys.id': passkeyId }, options)) !== null;
     },
-    async noteUse(userId, passkeyId, { counter, is_backed_up, at }, session) {
+    async noteUse(userId, passkeyId, { counter, is_backup_eligible, is_backed_up, at }, session) {
       const filter = { _id: userId, 'passkeys.id': passkeyId };
-      const $set = { 'passkeys.$.is_backed_up': is_backed_up, 'passkeys.$.last_used_at': at };
+      // A simultaneous use may have gained it.
+      const gained = is_backup_eligible && { 'passkeys.$.is_backup_eligible': true };
+      const $set = { ...gained, 'passkeys.$.is_backed_up': is_backed_up, 'passkeys.$.last_used_at': at };
       const update = { $set, $max: { 'passkeys.$.counter': counter } };
       const options = { session, returnDocument: 'before', projection: { passkeys: 1 } } as const;
       const before = await users.findOneAndUpdate(filter, update, options);

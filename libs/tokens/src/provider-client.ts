@@ -149,9 +149,13 @@ export async function fetchProviderKeys(
     await answer.body?.cancel();
     throw new Error(`status ${answer.status}`);
   }
-  const keys = JSON.parse(await readAnswer(answer, mostKeyBytes)) as JSONWebKeySet;
-  if (!Array.isArray(keys?.keys) || keys.keys.length === 0) throw new Error('no keys');
-  return { keys, headers: answer.headers };
+  const text = await readAnswer(answer, mostKeyBytes);
+  // RFC 8259, section 8.1, lets a reader ignore a byte order mark.
+  const set = JSON.parse(text.replace(/^\ufeff/, '')) as JSONWebKeySet | null;
+  // jose refuses a whole set for one member that is no key.
+  const keys = Array.isArray(set?.keys) ? set.keys.filter((key) => Object(key) === key) : [];
+  if (keys.length === 0) throw new Error('no keys');
+  return { keys: { keys }, headers: answer.headers };
 }
 
 /** Returns the number of keys that can check a signature by one of the algorithms. Throws if the set is malformed. */

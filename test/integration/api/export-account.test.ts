@@ -72,7 +72,7 @@ describe('an export', () => {
     expect(await exportOf(phone)).toEqual({
       account: {
         ...{ user_id, email: user.email, email_verified: true, pending_email: null, display_name: 'Ann' },
-        ...{ locale: 'ru', home_group_id, account_type, role: 'member', created_at: iso(0) },
+        ...{ locale: 'ru', home_group_id, account_type, role: 'member', created_at: iso(0), has_password: true },
         ...{ password_changed_at: iso(0), last_login_at: iso(1), email_verified_at: iso(3), pending_email_until: null },
       },
       former_emails: [{ email: 'Old@example.com', undo_until: iso(-5) }],

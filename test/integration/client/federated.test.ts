@@ -126,7 +126,7 @@ test('a user links an identity and removes it; a token that does not count is no
     .link('office', { ...token, id_token: `${token.id_token}x`, ...fresh })
     .catch((error: AuthError) => error);
   expect(failure).toMatchObject({
-    ...{ code: 'ERR-IDENTITY-TOKEN-INVALID', status: 401 },
+    ...{ code: 'ERR-IDENTITY-TOKEN-INVALID', status: 422 },
     reaction: { type: 'ASK_PROVIDER_AGAIN' },
   });
   expect([network.to('/account/identities/office').length, network.to('/auth/refresh').length]).toEqual([1, 0]);

@@ -22,6 +22,7 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "role": "owner",
     "created_at": "2026-11-18T07:10:00.000Z",
     "password_changed_at": "2026-11-18T07:10:00.000Z",
+    "has_password": true,
     "timestamp": "2026-11-22T09:31:00.000Z"
   }],
   [operations.changeAccount, 200, {
@@ -36,6 +37,7 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "role": "owner",
     "created_at": "2026-11-18T07:10:00.000Z",
     "password_changed_at": "2026-11-18T07:10:00.000Z",
+    "has_password": true,
     "timestamp": "2026-11-22T09:31:00.000Z"
   }],
   [operations.changePassword, 200, {
@@ -56,6 +58,7 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
       "role": "owner",
       "created_at": "2026-11-18T07:10:00.000Z",
       "password_changed_at": "2026-11-18T07:10:00.000Z",
+      "has_password": true,
       "email_verified_at": "2026-11-20T10:05:00.000Z",
       "pending_email_until": null,
       "last_login_at": "2026-11-22T07:00:00.000Z"

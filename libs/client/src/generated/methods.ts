@@ -206,7 +206,7 @@ export interface StepUpMethods {
   challenge(body: OperationTypes['createStepUpChallenge']['body']): Promise<OperationTypes['createStepUpChallenge']['data']>;
   /**
    * Prove once more who is there.
-   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-SECOND-FACTOR-INVALID`, `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
+   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-SECOND-FACTOR-INVALID`, `ERR-PASSKEY-INVALID`, `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
    */
   confirm(body: OperationTypes['confirmStepUp']['body']): Promise<OperationTypes['confirmStepUp']['data']>;
 }

@@ -37,6 +37,8 @@ export interface OperationTypes {
       readonly role: 'owner' | 'member';
       readonly created_at: string;
       readonly password_changed_at: string;
+      /** False until a reset sets a password that the user knows. */
+      readonly has_password: boolean;
       readonly timestamp: string;
     };
   };
@@ -63,6 +65,8 @@ export interface OperationTypes {
       readonly role: 'owner' | 'member';
       readonly created_at: string;
       readonly password_changed_at: string;
+      /** False until a reset sets a password that the user knows. */
+      readonly has_password: boolean;
       readonly timestamp: string;
     };
   };
@@ -104,6 +108,8 @@ export interface OperationTypes {
         readonly role: 'owner' | 'member';
         readonly created_at: string;
         readonly password_changed_at: string;
+        /** False until a reset sets a password that the user knows. */
+        readonly has_password: boolean;
         readonly email_verified_at: string | null;
         readonly pending_email_until: string | null;
         readonly last_login_at: string | null;
@@ -485,6 +491,7 @@ export interface OperationTypes {
           readonly clientDataJSON: string;
           readonly authenticatorData: string;
           readonly signature: string;
+          /** Null and the empty text count as absent. */
           readonly userHandle?: string | null;
         };
       };
@@ -786,6 +793,7 @@ export interface OperationTypes {
           readonly clientDataJSON: string;
           readonly authenticatorData: string;
           readonly signature: string;
+          /** Null and the empty text count as absent. */
           readonly userHandle?: string | null;
         };
       };
@@ -949,6 +957,7 @@ export interface OperationTypes {
           readonly clientDataJSON: string;
           readonly authenticatorData: string;
           readonly signature: string;
+          /** Null and the empty text count as absent. */
           readonly userHandle?: string | null;
         };
       };
@@ -1012,6 +1021,7 @@ export interface OperationTypes {
           readonly clientDataJSON: string;
           readonly authenticatorData: string;
           readonly signature: string;
+          /** Null and the empty text count as absent. */
           readonly userHandle?: string | null;
         };
       };

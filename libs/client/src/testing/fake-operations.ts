@@ -119,8 +119,8 @@ function accountOf({ records }: FakeOperationsDeps): Partial<Record<OperationNam
   const { users, now } = records;
   const userOf = ({ session }: FakeCall) => users.get(session.user_id) as FakeUser;
   const shown = (user: FakeUser): Data<'findAccount'> => {
-    const { password: _, ...own } = user;
-    const facts = { email_verified: false, pending_email: null, role: 'owner' } as const;
+    const { password, ...own } = user;
+    const facts = { email_verified: false, pending_email: null, role: 'owner', has_password: password !== '' } as const;
     return { ...own, ...facts, password_changed_at: own.created_at, timestamp: now().toISOString() };
   };
   return {

@@ -47,6 +47,7 @@ export const Account = Type.Object({
   role: GroupRole,
   created_at: Timestamp,
   password_changed_at: Timestamp,
+  has_password: Type.Boolean({ description: 'False until a reset sets a password that the user knows.' }),
 });
 export type Account = Type.Static<typeof Account>;
 
@@ -169,6 +170,7 @@ const account = {
   role: 'owner',
   created_at: '2026-11-18T07:10:00.000Z',
   password_changed_at: '2026-11-18T07:10:00.000Z',
+  has_password: true,
 } satisfies Account;
 
 export const accountExample = { status: 'success', data: { ...account, timestamp } } satisfies AccountResponse;

@@ -11,7 +11,7 @@ export const codeResends = 3;
 export const codeResendSeconds = 60;
 
 /** The code in an e-mail. It is a text of 8 decimal digits, because leading zeros count. */
-export const Code = Type.String({ pattern: '^[0-9]{8}$', examples: ['04815162'] });
+export const Code = Type.String({ readAs: 'code', pattern: '^[0-9]{8}$', examples: ['04815162'] });
 
 const challengeFields = {
   challenge_id: Uuid,

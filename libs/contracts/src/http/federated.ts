@@ -10,7 +10,8 @@ import { RegisterRequest } from './register.ts';
 /** Name of a provider in a path. */
 export const ProviderName = Type.String({ minLength: 1, maxLength: 32, examples: ['google'] });
 
-const IdToken = Type.String({ minLength: 1, maxLength: 8_192, examples: ['eyJhbGciOiJSUzI1NiJ9.e30.c2ln'] });
+/** Its length has the limit of the body: Entra's token of a member of many groups is long. */
+const IdToken = Type.String({ minLength: 1, maxLength: 16_384, examples: ['eyJhbGciOiJSUzI1NiJ9.e30.c2ln'] });
 
 const AuthorizationCode = Type.Optional(
   Type.String({

@@ -37,6 +37,7 @@ describe('the pattern of email addresses', () => {
     'a@example.com\n',
     '"a b"@example.com',
     'a@[192.0.2.1]',
+    'a@192.0.2.1',
     'ä@example.com',
     'a@exämple.com',
   ])('the pattern of email addresses refuses %j', (address) => {

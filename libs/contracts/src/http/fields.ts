@@ -1,15 +1,25 @@
 import * as Type from '../type.ts';
 
 /**
- * RFC 5322 `dot-atom` before the @, and a host name with at least one dot after it. It accepts only ASCII and matches
- * in linear time.
+ * RFC 5322 `dot-atom` before the @, and a host name with at least one dot after it. Its last label starts with a letter,
+ * so it is no IPv4 address. The pattern accepts only ASCII and matches in linear time.
  */
 const emailPattern =
   "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*" +
-  '@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$';
+  '@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$';
 
-/** E-mail address as the user writes it, without white space. An international domain has its `xn--` form. */
-export const Email = Type.String({ maxLength: 254, pattern: emailPattern, examples: ['cook@example.com'] });
+/**
+ * E-mail address of at most 64 characters before the @ (RFC 5321, section 4.5.3.1.1), as the user writes it, without
+ * white space. An international domain is stored in its `xn--` form.
+ */
+export const Email = Type.String({
+  readAs: 'email',
+  maxLength: 254,
+  pattern: emailPattern,
+  // A text without @ breaks one rule, not two.
+  allOf: [{ pattern: '^(?:[^@]{0,64}@|[^@]*$)' }],
+  examples: ['cook@example.com'],
+});
 
 /**
  * A new password. Its length is counted in code points after NFKC (NIST SP 800-63B-4, 3.1.1.2). JSON Schema's

@@ -11,7 +11,12 @@ export type Platform = Type.Static<typeof Platform>;
 const DeviceName = PlainText({ maxLength: 128, examples: ['Pixel 9'] });
 
 /** An address that is compared with stored addresses. A malformed address counts as an unknown one. */
-export const GivenEmail = Type.String({ minLength: 1, maxLength: 254, examples: ['cook@example.com'] });
+export const GivenEmail = Type.String({
+  readAs: 'email',
+  minLength: 1,
+  maxLength: 254,
+  examples: ['cook@example.com'],
+});
 
 /** Body of `POST /api/v1/auth/login`. A malformed address counts as an unknown one. */
 export const LoginRequest = Type.Object({

@@ -28,6 +28,10 @@ export const ServerMetadata = Type.Object({
     minItems: 1,
     description: 'Values of the claim `acr` (RFC 9470): one factor, and two.',
   }),
+  dpop_signing_alg_values_supported: Type.Array(Type.Literal('ES256'), {
+    minItems: 1,
+    description: 'Algorithms of `DPoP` proofs (RFC 9449, section 5.1).',
+  }),
 });
 export type ServerMetadata = Type.Static<typeof ServerMetadata>;
 
@@ -38,4 +42,5 @@ export const metadataExample = {
   id_token_signing_alg_values_supported: ['ES256'],
   access_token_max_lifetime_seconds: 600,
   acr_values_supported: ['1', '2'],
+  dpop_signing_alg_values_supported: ['ES256'],
 } satisfies ServerMetadata;

@@ -1,8 +1,9 @@
 import * as Type from '../type.ts';
 import { StoredNameOrNull, Timestamp, Uuid } from './fields.ts';
 
-/** Bytes as WebAuthn's JSON has them: base64url without padding. */
-const Bytes = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '^[A-Za-z0-9_-]+$' });
+/** Bytes as WebAuthn's JSON has them: base64url without padding, which some native modules add. */
+const Bytes = (maxLength: number) =>
+  Type.String({ readAs: 'bytes', minLength: 1, maxLength, pattern: '^[A-Za-z0-9_-]+$' });
 
 /** Id of a credential: at most 1,023 bytes (WebAuthn level 3, section 4). */
 const CredentialId = Bytes(1_364);
@@ -31,7 +32,13 @@ export const UsedCredential = Type.Object({
     authenticatorData: Bytes(4_096),
     signature: Bytes(1_024),
     userHandle: Type.Optional(
-      Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 88, pattern: '^[A-Za-z0-9_-]*$' }),
+      Type.Unsafe<string | null>({
+        readAs: 'bytes',
+        type: ['string', 'null'],
+        maxLength: 88,
+        pattern: '^[A-Za-z0-9_-]*$',
+        description: 'Null and the empty text count as absent.',
+      }),
     ),
   }),
 });

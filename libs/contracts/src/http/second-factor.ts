@@ -10,7 +10,7 @@ export const totpEnrolmentSeconds = 3_600;
 const TimestampOrNull = Type.Unsafe<string | null>({ ...Timestamp, type: ['string', 'null'] });
 
 /** A code of an authenticator app: a text of 6 decimal digits, because leading zeros count. */
-export const TotpCode = Type.String({ pattern: '^[0-9]{6}$', examples: ['048151'] });
+export const TotpCode = Type.String({ readAs: 'code', pattern: '^[0-9]{6}$', examples: ['048151'] });
 
 const RecoveryCodes = Type.Array(Type.String(), {
   description: 'Ten codes, each for one login. They are shown only here.',
@@ -97,6 +97,7 @@ export const ConfirmSecondFactorRequest = Type.Object({
   method: Type.Enum(['totp', 'recovery_code', 'passkey']),
   code: Type.Optional(
     Type.String({
+      readAs: 'code',
       minLength: 1,
       maxLength: 64,
       description: 'The code of the authenticator app, or a recovery code in any spelling.',

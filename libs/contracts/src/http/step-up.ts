@@ -49,7 +49,12 @@ export const StepUpRequest = Type.Object({
   method: StepUpMethod,
   password: Type.Optional(GivenPassword),
   code: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'The code of the mail or the app, or a recovery code.' }),
+    Type.String({
+      readAs: 'code',
+      minLength: 1,
+      maxLength: 64,
+      description: 'The code of the mail or the app, or a recovery code.',
+    }),
   ),
   credential: Type.Optional(UsedCredential),
 });

@@ -39,7 +39,7 @@ function publish(value: Json): Json {
 }
 
 function publishMembers(schema: JsonObject): JsonObject {
-  const { normalizedLength, pattern, ...rest } = schema;
+  const { normalizedLength, readAs: _read, pattern, ...rest } = schema;
   return {
     ...(isTextEnum(rest) ? { type: 'string' } : {}),
     ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, publish(value)])),

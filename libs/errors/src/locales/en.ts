@@ -223,8 +223,8 @@ export const en: Messages = {
     action: 'Check the code of the newest e-mail, or ask for a new one.',
   },
   'ERR-CODE-EXPIRED': {
-    message: 'This code is too old.',
-    action: 'Ask for a new code.',
+    message: 'This step took too long.',
+    action: 'Begin it again, with a new code if you got one.',
   },
   'ERR-SECOND-FACTOR-REQUIRED': {
     message: 'Your account asks for a second step.',
@@ -257,6 +257,10 @@ export const en: Messages = {
   'ERR-IDENTITY-TOKEN-INVALID': {
     message: 'The sign-in at the provider does not count.',
     action: 'Sign in there again.',
+  },
+  'ERR-IDENTITY-ADDRESS-REQUIRED': {
+    message: 'The provider has not shared an e-mail address that works here.',
+    action: 'Share your address there, or register with an address.',
   },
   'ERR-REGISTRATION-REQUIRED': {
     message: 'You have no account yet.',

@@ -224,8 +224,8 @@ export const ru: Messages = {
     action: 'Проверьте код из последнего письма или запросите новый.',
   },
   'ERR-CODE-EXPIRED': {
-    message: 'Срок действия этого кода истёк.',
-    action: 'Запросите новый код.',
+    message: 'Этот шаг занял слишком много времени.',
+    action: 'Начните его заново; если был код, запросите новый.',
   },
   'ERR-SECOND-FACTOR-REQUIRED': {
     message: 'Для входа в аккаунт нужен второй шаг.',
@@ -258,6 +258,10 @@ export const ru: Messages = {
   'ERR-IDENTITY-TOKEN-INVALID': {
     message: 'Вход через этот сервис не засчитан.',
     action: 'Войдите через него ещё раз.',
+  },
+  'ERR-IDENTITY-ADDRESS-REQUIRED': {
+    message: 'Сервис входа не передал подходящий адрес электронной почты.',
+    action: 'Разрешите передать адрес или зарегистрируйтесь с адресом.',
   },
   'ERR-REGISTRATION-REQUIRED': {
     message: 'У вас ещё нет аккаунта.',

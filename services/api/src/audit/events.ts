@@ -1,6 +1,7 @@
 import { type Route, routes } from '@auth-account/contracts';
 import { isThrowableCode, rowOf } from '@auth-account/errors';
 import { limitRules } from '../limits/limits-table.ts';
+import { passkeyFaults } from '../security/passkeys/passkey-fault.ts';
 import type { AuditRow, EventOf } from './audit-row.ts';
 
 /** Returns true if the status refuses authorization. */
@@ -39,7 +40,7 @@ export const auditEvents = {
       unknown_account: '',
       wrong_password: '',
       unknown_passkey: 'no account has it',
-      wrong_passkey: 'signature, origin, user handle or user verification',
+      wrong_passkey: '`passkey.refused` says why',
       wrong_identity_token: 'a token of a provider: not for this app and challenge, or over',
       idempotency_key_reused:
         'a registration with a known `Idempotency-Key` and another body: it may be a guess at the password',
@@ -165,6 +166,17 @@ export const auditEvents = {
     fields: ['user_id', 'session_id?', 'passkey_id'],
     meaning:
       'The user removed a passkey; without `session_id` a recovery or an operator did, because somebody else may have added it.',
+  },
+  'passkey.refused': {
+    outcome: 'failure',
+    fields: user,
+    reasons: passkeyFaults,
+    meaning:
+      'A credential of an account was refused, for a new passkey, a login, a link, a second factor or a step-up.',
+  },
+  'passkey.backup_eligible': {
+    fields: ['user_id', 'passkey_id'],
+    meaning: 'A passkey that stayed on its device can be copied to others of its owner from now on.',
   },
   'passkey.counter_fell': {
     fields: ['user_id', 'passkey_id'],

@@ -183,5 +183,6 @@ function metadataOf(config: ApiConfig, { keys }: KeySet): ServerMetadata {
     id_token_signing_alg_values_supported: algorithms,
     access_token_max_lifetime_seconds: longestTokenSeconds(config),
     acr_values_supported: ['1', '2'],
+    dpop_signing_alg_values_supported: ['ES256'],
   };
 }

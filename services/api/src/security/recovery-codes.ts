@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { codeAsMeant } from './as-meant.ts';
 import { toBase32 } from './base32.ts';
 
 const codes = 10;
@@ -34,10 +35,7 @@ export function findRecoveryCode(seed: Uint8Array, code: string, stored: readonl
 /** Digits that base32 does not have, and the letters for which they are misread. */
 const misread: Readonly<Record<string, string>> = { 0: 'O', 1: 'I', 8: 'B' };
 
-/** Returns the code without hyphens and spaces, as people may type it. */
+/** Returns the code without its hyphens. */
 function normalForm(code: string): string {
-  return code
-    .toUpperCase()
-    .replaceAll(/[-\s]/g, '')
-    .replaceAll(/[018]/g, (digit) => misread[digit] ?? digit);
+  return codeAsMeant(code).replaceAll(/[018]/g, (digit) => misread[digit] ?? digit);
 }

@@ -116,12 +116,20 @@ function thumbprintOf({ x, y }: PublicJwk): string {
   return hash('sha256', `{"crv":"P-256","kty":"EC","x":"${x}","y":"${y}"}`, 'base64url');
 }
 
-/** Compares after normalisation, and without query and fragment. */
+/** Compares after normalisation (RFC 3986, section 6.2), and without query and fragment. */
 function isSameUrl(given: unknown, expected: string): boolean {
   if (given === expected) return true;
   if (typeof given !== 'string' || !URL.canParse(given)) return false;
   const url = new URL(given);
   url.search = '';
   url.hash = '';
-  return url.href === new URL(expected).href;
+  return withoutNeedlessEscapes(url.href) === withoutNeedlessEscapes(new URL(expected).href);
+}
+
+/** Characters that need no escape are written plainly, and other escapes in capitals. */
+function withoutNeedlessEscapes(url: string): string {
+  return url.replaceAll(/%[0-9a-f]{2}/gi, (octet) => {
+    const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : octet.toUpperCase();
+  });
 }

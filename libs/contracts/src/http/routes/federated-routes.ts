@@ -125,7 +125,8 @@ export const federatedRoutes = {
     summary: 'Open a session by a provider’s ID token',
     description:
       'Like the login by password. A person whom no account has gets 403 `ERR-REGISTRATION-REQUIRED`: send the same ' +
-      'token again with `space_creation_mode`, which registers the account and answers 201. If an account has the ' +
+      'token again with `space_creation_mode`, which registers the account and answers 201, by default with the ' +
+      'token’s name. Without an address in the token it gets 403 `ERR-IDENTITY-ADDRESS-REQUIRED`. If an account has the ' +
       'address, the answer is 409 `ERR-ACCOUNT-LINK-REQUIRED`: an address never joins them, `linkByProof` does.\n\n' +
       'A repeat with the same token and `device_id` gets the same session’s newest pair for 60 s.',
     method: 'post',
@@ -145,6 +146,7 @@ export const federatedRoutes = {
       ...common,
       'ERR-IDENTITY-TOKEN-INVALID',
       'ERR-CODE-EXPIRED',
+      'ERR-IDENTITY-ADDRESS-REQUIRED',
       'ERR-REGISTRATION-REQUIRED',
       'ERR-ACCOUNT-LINK-REQUIRED',
       // Of an address whose change can still be undone.
@@ -197,7 +199,8 @@ export const federatedRoutes = {
       'ERR-IDENTITY-LIMIT-REACHED',
       notThere,
     ],
-    errorStatuses: refusedStepUp,
+    // A 401 would make apps refresh their tokens.
+    errorStatuses: { ...refusedStepUp, 'ERR-IDENTITY-TOKEN-INVALID': [422] },
   },
   unlinkIdentity: {
     ...shared,

@@ -157,6 +157,7 @@ export const secondFactorRoutes = {
     errors: [
       ...common,
       'ERR-SECOND-FACTOR-INVALID',
+      'ERR-PASSKEY-INVALID',
       'ERR-CODE-EXPIRED',
       'ERR-IDENTITY-IN-USE',
       'ERR-IDENTITY-LIMIT-REACHED',

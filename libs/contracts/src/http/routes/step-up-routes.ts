@@ -58,6 +58,7 @@ export const stepUpRoutes = {
       'ERR-REAUTHENTICATION-FAILED',
       'ERR-STEP-UP-REQUIRED',
       'ERR-SECOND-FACTOR-INVALID',
+      'ERR-PASSKEY-INVALID',
       'ERR-CODE-INVALID',
       'ERR-CODE-EXPIRED',
       'ERR-RATE-LIMITED',

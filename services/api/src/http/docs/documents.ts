@@ -93,6 +93,10 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
   'ERR-PASSKEY-LIMIT-REACHED': {
     'ERR-PASSKEY-LIMIT-REACHED': new AppError('ERR-PASSKEY-LIMIT-REACHED', { details: { limit: 20 } }),
   },
+  'ERR-IDENTITY-TOKEN-INVALID': {
+    'ERR-IDENTITY-TOKEN-INVALID': new AppError('ERR-IDENTITY-TOKEN-INVALID'),
+    'ERR-IDENTITY-TOKEN-INVALID (of a session’s user)': new AppError('ERR-IDENTITY-TOKEN-INVALID', { status: 422 }),
+  },
   'ERR-REGISTRATION-REQUIRED': {
     'ERR-REGISTRATION-REQUIRED': new AppError('ERR-REGISTRATION-REQUIRED', {
       details: { email: 'cook@example.com', display_name: 'Anna' },

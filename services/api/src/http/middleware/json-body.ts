@@ -55,8 +55,11 @@ export const tokenOrJsonBody: readonly RequestHandler[] = [
   },
 ];
 
+/** Media type of JSON. A semicolon may have no parameter after it (RFC 9110, section 5.6.6). */
+const jsonForm = /^application\/json\s*(?:;\s*)*(?:;\s*charset=(?:utf-8|"utf-8")\s*(?:;\s*)*)?$/i;
+
 function isJson(contentType: string | undefined): boolean {
-  return contentType !== undefined && /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(contentType);
+  return contentType !== undefined && jsonForm.test(contentType);
 }
 
 function parseOrRefuse(bytes: Buffer): unknown {

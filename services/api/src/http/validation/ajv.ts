@@ -47,6 +47,8 @@ addFormats.default(ajv, ['date-time']);
 // The format of ajv-formats also allows the prefix `urn:uuid:`.
 ajv.addFormat('uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i);
 ajv.addKeyword(normalizedLength);
+// The body was read by it before: see `readAsMeant`.
+ajv.addKeyword('readAs');
 
 /**
  * Compiles a schema of the contract. Validation reports every violation, coerces nothing, sets no defaults and removes

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { NewCredential, UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
+import { type PasskeyFault, passkeyFaultOf } from './passkey-fault.ts';
 import type { Assertion, NewPasskey, PasskeyKey, PasskeySettings } from './webauthn.ts';
 
-/** Checks of passkeys. Each returns undefined if anything is wrong. */
+/** Checks of passkeys. Each returns the first fault if anything is wrong. */
 export interface PasskeyVerifier {
-  verifyNew(credential: NewCredential, challengeId: string): Promise<NewPasskey | undefined>;
+  verifyNew(credential: NewCredential, challengeId: string): Promise<NewPasskey | PasskeyFault>;
   /**
    * Checks an assertion by the key of the passkey that it names. Whose passkey that is, and what a counter that has
    * fallen means, the caller decides.
@@ -14,7 +15,7 @@ export interface PasskeyVerifier {
     credential: UsedCredential,
     challengeId: string,
     rules: { readonly requireUv: boolean },
-  ): Promise<Assertion | undefined>;
+  ): Promise<Assertion | PasskeyFault>;
 }
 
 /** Returns the challenge that an authenticator signs: it follows from the id, so that nothing need be stored. */
@@ -33,11 +34,11 @@ export function createPasskeyVerifier(settings: PasskeySettings): PasskeyVerifie
   return {
     async verifyNew(credential, challengeId) {
       const { verifyNew } = await library();
-      return orUndefined(verifyNew(settings, credential, webauthnChallenge(challengeId)));
+      return orFault(verifyNew(settings, credential, webauthnChallenge(challengeId)));
     },
     async verifyUse(passkey, credential, challengeId, { requireUv }) {
       const { verifyUse } = await library();
-      return orUndefined(
+      return orFault(
         verifyUse(settings, passkey, credential, { challenge: webauthnChallenge(challengeId), requireUv }),
       );
     },
@@ -45,10 +46,10 @@ export function createPasskeyVerifier(settings: PasskeySettings): PasskeyVerifie
 }
 
 /** All of the library's errors are faults of the credential: it reads nothing but what it is given. */
-async function orUndefined<T>(verified: Promise<T>): Promise<T | undefined> {
+async function orFault<T>(verified: Promise<T>): Promise<T | PasskeyFault> {
   try {
     return await verified;
-  } catch {
-    return undefined;
+  } catch (error) {
+    return passkeyFaultOf(error);
   }
 }

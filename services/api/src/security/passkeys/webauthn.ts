@@ -7,7 +7,9 @@ import {
   decodeCredentialPublicKey,
   isoBase64URL,
   isoCBOR,
+  parseAuthenticatorData,
 } from '@simplewebauthn/server/helpers';
+import { FaultyPasskey } from './passkey-fault.ts';
 
 /** `WEBAUTHN_RP_ID` and `WEBAUTHN_ORIGINS`. */
 export interface PasskeySettings {
@@ -48,6 +50,9 @@ const algorithms: readonly number[] = [cose.COSEALG.ES256, cose.COSEALG.EdDSA, c
 /**
  * Verifies a new credential. Throws for each fault.
  *
+ * A password manager may make it without its user (conditional creation, WebAuthn level 3, section 5.1.3): then neither
+ * flag is set. That is as safe, because the account's user has just proved who they are, and each use verifies its user.
+ *
  * No attestation is asked for, so the statement of an authenticator that sends one is put aside unread, as clients
  * should do. Otherwise the library would parse certificates of strangers and fetch addresses that they name.
  */
@@ -58,6 +63,7 @@ export async function verifyNew(
 ): Promise<NewPasskey> {
   const { clientDataJSON, attestationObject, transports = [] } = credential.response;
   assertOwnPage(clientDataJSON);
+  const isConditional = isMadeWithoutUser(attestationObject);
   const { verified, registrationInfo } = await verifyRegistrationResponse({
     response: {
       ...credential,
@@ -67,13 +73,14 @@ export async function verifyNew(
     expectedChallenge: challenge,
     expectedOrigin: [...origins],
     expectedRPID: rpId,
-    requireUserVerification: true,
+    requireUserPresence: !isConditional,
+    requireUserVerification: !isConditional,
     supportedAlgorithmIDs: [...algorithms],
   });
-  if (!verified) throw new Error('not verified');
+  if (!verified) throw new FaultyPasskey('malformed');
   const { credential: made, credentialDeviceType, credentialBackedUp } = registrationInfo;
-  if (made.id !== credential.id) throw new Error('the id is that of another credential');
-  assertSoundKey(made.publicKey);
+  if (made.id !== credential.id) throw new FaultyPasskey('malformed');
+  if (!isSoundKey(made.publicKey)) throw new FaultyPasskey('key');
   return {
     credentialId: made.id,
     publicKey: made.publicKey,
@@ -106,7 +113,7 @@ export async function verifyUse(
     credential: { id: credentialId, publicKey: Uint8Array.from(publicKey), counter: 0 },
     requireUserVerification: requireUv,
   });
-  if (!verified) throw new Error('not verified');
+  if (!verified) throw new FaultyPasskey('signature');
   const { newCounter, userVerified, credentialDeviceType, credentialBackedUp } = authenticationInfo;
   return {
     counter: newCounter,
@@ -119,11 +126,21 @@ export async function verifyUse(
 /** Refuses a credential that a page of somebody else has asked for in a frame. The library accepts it. */
 function assertOwnPage(clientDataJSON: string): void {
   const { crossOrigin, topOrigin } = JSON.parse(isoBase64URL.toUTF8String(clientDataJSON));
-  if ((crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined) throw new Error('cross origin');
+  const isFramed = (crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined;
+  if (isFramed) throw new FaultyPasskey('cross_origin');
+}
+
+const authDataOf = (attestationObject: string) =>
+  decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get('authData');
+
+/** Returns true if the authenticator has neither noticed nor verified a user. */
+function isMadeWithoutUser(attestationObject: string): boolean {
+  const { up, uv } = parseAuthenticatorData(authDataOf(attestationObject)).flags;
+  return !up && !uv;
 }
 
 function withoutStatement(attestationObject: string): string {
-  const authData = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get('authData');
+  const authData = authDataOf(attestationObject);
   const entries = [
     ['fmt', 'none'],
     ['attStmt', new Map()],
@@ -132,11 +149,15 @@ function withoutStatement(attestationObject: string): string {
   return isoBase64URL.fromBuffer(Uint8Array.from(isoCBOR.encode(new Map<string, never>(entries as never))));
 }
 
-/** Refuses a key that does not fit its algorithm, is not on its curve, or would make each verification expensive. */
-function assertSoundKey(publicKey: Uint8Array<ArrayBuffer>): void {
-  const key = createPublicKey({ format: 'jwk', key: jwkOf(decodeCredentialPublicKey(publicKey) as never) });
-  const { modulusLength: bits = 2_048, publicExponent = 65_537n } = key.asymmetricKeyDetails ?? {};
-  if (bits < 2_048 || bits > 4_096 || publicExponent > 65_537n) throw new Error('RSA key of another size');
+/** Returns false for a key that is not on its curve, is of another kind, or would make each verification expensive. */
+function isSoundKey(publicKey: Uint8Array<ArrayBuffer>): boolean {
+  try {
+    const key = createPublicKey({ format: 'jwk', key: jwkOf(decodeCredentialPublicKey(publicKey) as never) });
+    const { modulusLength: bits = 2_048, publicExponent = 65_537n } = key.asymmetricKeyDetails ?? {};
+    return bits >= 2_048 && bits <= 4_096 && publicExponent <= 65_537n;
+  } catch {
+    return false;
+  }
 }
 
 function jwkOf(key: ReadonlyMap<number, unknown>): JsonWebKey {

@@ -13,6 +13,15 @@ export interface ProviderKeysDeps {
   readonly elapsed: () => number;
 }
 
+/** Finds keys, for `jwtVerify`. */
+export interface ProviderKeys extends JWTVerifyGetKey {
+  /**
+   * Asks for the keys anew, because a signature is wrong: the provider may have replaced a key under its `kid`. Returns
+   * true if there are newer keys, and false if the provider was asked too recently, or does not answer.
+   */
+  renew(): Promise<boolean>;
+}
+
 /** Keys that the provider has sent. */
 interface Known {
   readonly find: JWTVerifyGetKey;
@@ -36,9 +45,10 @@ const failedGapMs = 5 * secondMs;
  * keys for as long as the answer's headers say, and makes one request for any number of tokens with unknown keys. While
  * the provider does not answer, it uses the keys for an hour more.
  *
- * Raises `ERR-DEPENDENCY-UNAVAILABLE` if it has no keys, or cannot ask for an unknown one, and jose's errors.
+ * Raises jose's errors, and `ERR-DEPENDENCY-UNAVAILABLE` if it has no keys, or may not or cannot ask for an unknown one: the
+ * provider may have published it since.
  */
-export function createProviderKeys({ url, fetch, onKeys, onError, elapsed }: ProviderKeysDeps): JWTVerifyGetKey {
+export function createProviderKeys({ url, fetch, onKeys, onError, elapsed }: ProviderKeysDeps): ProviderKeys {
   let known: Known | undefined;
   let underWay: Promise<boolean> | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
@@ -66,22 +76,43 @@ export function createProviderKeys({ url, fetch, onKeys, onError, elapsed }: Pro
     return underWay;
   }
 
-  return async (header, token) => {
+  /** Returns the keys that count, and asks for them if they are no longer fresh. */
+  async function current(): Promise<Known> {
     if (known === undefined || elapsed() >= known.freshUntil) await askOnce();
-    if (known === undefined || elapsed() >= known.freshUntil + staleMs) throw unavailable();
-    const { find, at } = known;
+    if (known === undefined || elapsed() >= known.freshUntil + staleMs) throw unavailable(failedGapMs);
+    return known;
+  }
+
+  /** Asks for the keys because these lack one, unless they were fetched too recently. */
+  async function newerThan({ at }: Known): Promise<Known> {
+    const waitMs = at + unknownGapMs - elapsed();
+    if (underWay === undefined && waitMs > 0) throw unavailable(waitMs);
+    if (!(await askOnce())) throw unavailable(failedGapMs);
+    return current();
+  }
+
+  const find: JWTVerifyGetKey = async (header, token) => {
+    const before = known;
+    const keys = await current();
     try {
-      return await find(header, token);
+      return await keys.find(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || elapsed() - at < unknownGapMs) throw error;
-      if (!(await askOnce())) throw unavailable();
-      return known.find(header, token);
+      // If this token has waited for keys, they are the newest there are.
+      if (!(error instanceof errors.JWKSNoMatchingKey) || keys !== before) throw error;
+      return (await newerThan(keys)).find(header, token);
     }
   };
+
+  return Object.assign(find, {
+    async renew() {
+      const isDue = known !== undefined && elapsed() - known.at >= unknownGapMs;
+      return (underWay !== undefined || isDue) && askOnce();
+    },
+  });
 }
 
-function unavailable(): AppError {
-  return new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: failedGapMs / secondMs });
+function unavailable(waitMs: number): AppError {
+  return new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: waitMs / secondMs });
 }
 
 /** Returns the time for which an answer may be kept, by `Cache-Control` and `Age`. */

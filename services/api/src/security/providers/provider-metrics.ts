@@ -12,6 +12,7 @@ export const tokenFaults = [
   'time',
   'nonce',
   'subject',
+  'type',
 ] as const;
 export type TokenFault = (typeof tokenFaults)[number];
 
@@ -22,6 +23,7 @@ export const providerOutcomes = [
   'linked',
   'second_factor_required',
   'registration_required',
+  'address_required',
   'address_taken',
 ] as const;
 export type ProviderOutcome = (typeof providerOutcomes)[number];
@@ -48,7 +50,7 @@ export function createProviderMetrics(registry: Metrics['registry'], provider: r
     providerTokens: createZeroedCounter({
       registry,
       name: 'auth_provider_tokens_total',
-      help: 'ID tokens by what they came to: accepted, or their first fault; from issuer on, the provider has signed them: malformed, algorithm, key (unknown), signature, issuer, audience, time, nonce, subject',
+      help: 'ID tokens by what they came to: accepted, or their first fault; from issuer on, the provider has signed them: malformed, algorithm, key (unknown), signature, issuer, audience, time, nonce, subject, type',
       values: { provider, result: ['accepted', ...tokenFaults] },
     }),
     providerLogins: createZeroedCounter({

@@ -1,14 +1,29 @@
 import { hash } from 'node:crypto';
 import type { IdentityProvider } from '@auth-account/config';
 import { Email } from '@auth-account/contracts/http/fields';
-import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { emailAsMeant } from '@auth-account/stores';
+import { errors, type JWTPayload, jwtVerify } from 'jose';
+import { nameAsMeant } from '../as-meant.ts';
 import { isTrue, toleranceSeconds, type VerifiedIdentity, type VerifyIdToken } from './provider.ts';
+import type { ProviderKeys } from './provider-keys.ts';
 import type { TokenFault } from './provider-metrics.ts';
 
 /** Longest time since the token was issued. Its nonce is ten minutes old at most. */
 const longestAge = '1 h';
-const subPattern = /^[\x21-\x7e]{1,255}$/;
-const emailPattern = new RegExp(String(Object(Email).pattern));
+/** OpenID Connect Core, section 2: at most 255 ASCII characters. */
+const subPattern = /^\p{ASCII}{1,255}$/u;
+const {
+  maxLength: mostInEmail,
+  pattern,
+  allOf,
+} = Object(Email) as {
+  readonly maxLength: number;
+  readonly pattern: string;
+  readonly allOf: readonly { readonly pattern: string }[];
+};
+const emailForms = [pattern, ...allOf.map((each) => each.pattern)].map((each) => new RegExp(each));
+/** Types of other tokens that a provider signs with the same keys, such as `at+jwt` (RFC 8725, section 3.11). */
+const otherType = /\+jwt$/i;
 
 export interface VerifyDeps {
   readonly now: () => Date;
@@ -22,7 +37,7 @@ export interface VerifyDeps {
  */
 export function createVerify(
   provider: IdentityProvider,
-  findKey: JWTVerifyGetKey,
+  keys: ProviderKeys,
   { now, onToken }: VerifyDeps,
 ): VerifyIdToken {
   const { issuers, clientIds, algorithms } = provider;
@@ -37,8 +52,13 @@ export function createVerify(
       maxTokenAge: longestAge,
       currentDate: now(),
     };
+    const verify = () => jwtVerify(token, keys, rules);
     try {
-      const { payload } = await jwtVerify(token, findKey, rules);
+      const { payload, protectedHeader } = await verify().catch(async (error: unknown) => {
+        if (error instanceof errors.JWSSignatureVerificationFailed && (await keys.renew())) return verify();
+        throw error;
+      });
+      if (otherType.test(protectedHeader.typ ?? '')) return 'type';
       if (!isFor(payload, clientIds)) return 'audience';
       return hasNonce(payload, nonce) ? (identityOf(payload, provider) ?? 'subject') : 'nonce';
     } catch (error) {
@@ -76,10 +96,13 @@ function faultOf(error: InstanceType<typeof errors.JOSEError>): TokenFault {
   return isKeyMissing ? 'key' : 'malformed';
 }
 
-/** Returns true if the token was issued for one of the apps, also if it names several. */
+/**
+ * Returns true if the token was issued for one of the apps, also if it names several. It may name others beside them if
+ * `azp` is one of the apps, as Zitadel names its project.
+ */
 function isFor({ aud, azp }: JWTPayload, clientIds: readonly string[]): boolean {
-  const others = [aud ?? []].flat().filter((each) => !clientIds.includes(each));
-  return others.length === 0 && (azp === undefined || clientIds.some((each) => each === azp));
+  if (azp !== undefined) return clientIds.some((each) => each === azp);
+  return [aud ?? []].flat().every((each) => clientIds.includes(each));
 }
 
 /** Returns true if the token has the nonce, in one of the forms in which apps pass it on. */
@@ -92,15 +115,25 @@ function identityOf(payload: JWTPayload, provider: IdentityProvider): VerifiedId
   const { sub, aud, azp, email, email_verified, hd, name } = payload;
   const [clientId = ''] = [azp ?? aud ?? []].flat() as string[];
   if (typeof sub !== 'string' || !subPattern.test(sub)) return;
-  const address = typeof email === 'string' && email.length <= 254 && emailPattern.test(email) ? email : undefined;
-  const domain = address?.slice(address.lastIndexOf('@') + 1).toLowerCase() ?? '';
-  const isHosted = provider.hostsDomains && typeof hd === 'string' && hd.toLowerCase() === domain;
+  const address = typeof email === 'string' ? addressIn(email) : undefined;
+  const domain = address === undefined ? '' : domainOf(address);
+  const isHosted = provider.hostsDomains && typeof hd === 'string' && domainOf(emailAsMeant(`@${hd}`)) === domain;
   return {
     provider: provider.name,
     sub,
     clientId,
     email: address,
     isOwnAddress: isTrue(email_verified) && (isHosted || provider.emailDomains.includes(domain)),
-    name: typeof name === 'string' ? name : undefined,
+    name: typeof name === 'string' ? nameAsMeant(name) : undefined,
   };
+}
+
+/** Returns the address in the form that an account can have, as if a person had typed it. */
+function addressIn(text: string): string | undefined {
+  const email = emailAsMeant(text);
+  return email.length <= mostInEmail && emailForms.every((form) => form.test(email)) ? email : undefined;
+}
+
+function domainOf(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 }

@@ -33,5 +33,6 @@ export function describeAccount(user: PresentUser, now: Date): Account {
     role: user.role,
     created_at: user.created_at.toISOString(),
     password_changed_at: (user.password_changed_at ?? user.created_at).toISOString(),
+    has_password: user.is_password_void !== true,
   };
 }

@@ -6,7 +6,7 @@ import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { missingField } from '../../request/missing-field.ts';
+import { missingField } from '../../request/field-errors.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { changeByCode } from '../codes/change-by-code.ts';
 import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
@@ -113,7 +113,7 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
     const signed = { challengeId: input.link_challenge_id, credential };
     try {
       if (passkeyProof === undefined) throw new AppError('ERR-PASSKEY-INVALID');
-      return await passkeyProof(user, signed, rules);
+      return await passkeyProof(user, signed, rules, origin);
     } catch (error) {
       if (isAppError(error)) audit({ event: 'login.failed', user_id: user._id, reason: 'wrong_passkey' }, origin);
       throw error;

@@ -1,5 +1,5 @@
 import type { IdentityResponse, LinkIdentityRequest } from '@auth-account/contracts/http/federated';
-import { AppError } from '@auth-account/errors';
+import { AppError, isAppError } from '@auth-account/errors';
 import type { IdentityStore } from '@auth-account/stores/identities';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Commit, none } from '../../announcements/commit.ts';
@@ -43,7 +43,7 @@ export function createLinkIdentity(deps: LinkIdentityDeps) {
     origin: RequestOrigin,
   ): Promise<IdentityResponse['data']> => {
     const challenge = await openProviderChallenge({ provider, ...input });
-    const { sub, email, clientId } = await challenge.verify();
+    const { sub, email, clientId } = await challenge.verify().catch(refuseToken);
     const holder = await identities.findHolder({ provider, sub });
     const own =
       holder?._id === caller.user_id &&
@@ -69,4 +69,10 @@ export function createLinkIdentity(deps: LinkIdentityDeps) {
     await keepProviderToken({ code: input.authorization_code, clientId, userId: user._id, identity }, origin);
     return { ...describeIdentity(identity), timestamp: now().toISOString() };
   };
+}
+
+/** A 401 would make the app refresh its tokens, which does not help. */
+function refuseToken(error: unknown): never {
+  const isWrong = isAppError(error) && error.code === 'ERR-IDENTITY-TOKEN-INVALID';
+  throw isWrong ? new AppError('ERR-IDENTITY-TOKEN-INVALID', { status: 422, cause: error }) : error;
 }

@@ -39,17 +39,18 @@ export type RegisterIdentity = (
 
 /**
  * Creates the registration by a provider: that of docs/specification/registration.md, without a password. The address
- * counts as verified only if the provider has given it out itself.
+ * counts as verified only if the provider has given it out itself. Without `display_name` the account has the token's
+ * name.
  *
- * Raises `ERR-REGISTRATION-REQUIRED` if the request names no space, `ERR-IDENTITY-TOKEN-INVALID` if the provider names
- * no address, `ERR-EMAIL-ALREADY-EXISTS` also while the person's account is being erased, `ERR-INVITE-TOKEN-INVALID` and `ERR-RATE-LIMITED`. Then nothing is stored.
+ * Raises `ERR-IDENTITY-ADDRESS-REQUIRED` if the provider names no address that an account can have,
+ * `ERR-REGISTRATION-REQUIRED` if the request names no space, `ERR-EMAIL-ALREADY-EXISTS` also while the person's account is being erased, `ERR-INVITE-TOKEN-INVALID` and `ERR-RATE-LIMITED`. Then nothing is stored.
  */
 export function createRegisterIdentity(deps: RegisterIdentityDeps): RegisterIdentity {
   const { users, identities, spaces, storeAccount, countRegistration, hasher, limits, ids, now } = deps;
 
-  async function register(identity: VerifiedIdentity, input: Complete, origin: RequestOrigin): Promise<Registered> {
-    const { email, provider, sub } = identity;
-    if (email === undefined) throw new AppError('ERR-IDENTITY-TOKEN-INVALID');
+  async function register(identity: Registrable, input: Complete, origin: RequestOrigin): Promise<Registered> {
+    const { email, provider, sub, name } = identity;
+    const { display_name = name } = input;
     const at = now();
     if (await users.isEmailTaken(email, at)) throw takenError(email);
     const space = await spaces.choose(input);
@@ -58,7 +59,7 @@ export function createRegisterIdentity(deps: RegisterIdentityDeps): RegisterIden
       is_password_void: true,
       identities: [{ id: ids.entityId(), provider, sub, email, created_at: at }],
       ...(identity.isOwnAddress && { email_verified_at: at }),
-      ...(input.display_name && { display_name: input.display_name }),
+      ...(display_name && { display_name }),
     };
     const { user } = await storeAccount({ ...input, email, space, fields }, origin).catch((error: unknown) => {
       const isTaken = isDuplicateKey(error, 'email_key') || isDuplicateKey(error, 'identities.sub');
@@ -68,7 +69,9 @@ export function createRegisterIdentity(deps: RegisterIdentityDeps): RegisterIden
     return { user, isCreated: true };
   }
 
-  return async (identity, { space_creation_mode, ...input }, origin) => {
+  return async ({ email, ...person }, { space_creation_mode, ...input }, origin) => {
+    if (email === undefined) throw new AppError('ERR-IDENTITY-ADDRESS-REQUIRED');
+    const identity = { ...person, email };
     if (space_creation_mode === undefined) throw registrationRequired(identity);
     await limits.register(origin);
     const complete = { ...input, space_creation_mode };
@@ -84,11 +87,13 @@ export function createRegisterIdentity(deps: RegisterIdentityDeps): RegisterIden
   };
 }
 
+type Registrable = VerifiedIdentity & { readonly email: string };
+
 type Complete = Omit<FederatedLoginRequest, 'space_creation_mode'> &
   Required<Pick<FederatedLoginRequest, 'space_creation_mode'>>;
 
-function registrationRequired({ email, name }: VerifiedIdentity): AppError {
-  const details = { ...(email && { email }), ...(name && { display_name: name }) };
+function registrationRequired({ email, name }: Registrable): AppError {
+  const details = { email, ...(name && { display_name: name }) };
   return new AppError('ERR-REGISTRATION-REQUIRED', { details });
 }
 

@@ -55,7 +55,7 @@ describe('the demand for a second factor', () => {
   });
 
   test('a second factor is demanded with a challenge for ten minutes, which keeps the login', async () => {
-    const device = { device_id: device_id.toUpperCase(), device_name: 'Pixel 9', platform: 'android' } as const;
+    const device = { device_id, device_name: 'Pixel 9', platform: 'android' } as const;
     const first = { id: 'first', until: later(1) };
     const { code, details, challenge } = await refusal(guarded, { device, first }, bound);
     expect([code, details]).toEqual([
@@ -69,16 +69,17 @@ describe('the demand for a second factor', () => {
     expect(challenge).toEqual({
       ...{ id: expect.stringMatching(/^[\w-]{22}$/), userId: 'cook', version: credentialsVersion(guarded) },
       ...{ method: 'password', amr: ['pwd'], first, jkt: 'key', expiresAt: later(600_000) },
-      ...{ trustToken: expect.stringMatching(/^[\w-]{43}$/), device: { ...device, device_id } },
+      ...{ trustToken: expect.stringMatching(/^[\w-]{43}$/), device },
+      deviceId: device_id,
     });
     const refused = { event: 'login.refused', user_id: 'cook', reason: 'second_factor_required' };
     expect(audited).toEqual([[refused, bound]]);
   });
 
-  test('an app that has sent no device gets a generated one with the demand', async () => {
+  test('a device without an id gets a generated one with the demand, but none that it had sent', async () => {
     const { challenge } = await refusal(guarded);
     expect(challenge).toMatchObject({ jkt: undefined, first: undefined });
-    expect(challenge?.device).toStrictEqual({ device_id: 'made up' });
+    expect([challenge?.device, challenge?.deviceId]).toStrictEqual([{}, 'made up']);
   });
 
   test('a second factor may be a passkey, if both service and account have them', async () => {

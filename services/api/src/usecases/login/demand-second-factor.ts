@@ -65,7 +65,7 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
     // Trust is for logins. Who has the password and the device's storage must not add a way in.
     if (link === undefined && isTrusted(user, trust, at)) return 'used';
     assertEnabled(user, origin);
-    const half = { method, amr, first, identityId, link, device: { ...device, device_id: sentId ?? ids.deviceId() } };
+    const half = { method, amr, first, identityId, link, device, deviceId: sentId ?? ids.deviceId() };
     const challenge = newSecondFactorChallenge(user, { ...half, jkt: trust.jkt }, at);
     audit({ event: 'login.refused', user_id: user._id, reason: 'second_factor_required' }, origin);
     const challenge_id = sealChallenge(sealedTokens, challenge);

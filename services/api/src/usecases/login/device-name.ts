@@ -1,7 +1,7 @@
 import { disturbing, visible } from '@auth-account/contracts/http/fields';
 import type { LoginRequest } from '@auth-account/contracts/http/login';
 
-/** The device of a login, as its app has named it. */
+/** The device of a login, as its app has named it. `device_id` is missing if the app has sent none, and never made up. */
 export type DeviceFields = Pick<LoginRequest, 'device_id' | 'device_name' | 'platform'>;
 
 const disturbance = new RegExp(`[${disturbing}]`, 'gu');

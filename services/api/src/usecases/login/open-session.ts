@@ -54,6 +54,8 @@ export interface ProvedLogin {
   /** The account as the check of the proof has read it. */
   readonly seen: PresentUser;
   readonly device: DeviceFields;
+  /** Id of the device, if an earlier step of the login has made it up; by default that of {@link device}, or a new one. */
+  readonly deviceId?: string | undefined;
   /** The way in with which the login began. */
   readonly method: LoginMethod;
   readonly auth: Omit<SessionAuth, 'at'>;
@@ -115,7 +117,7 @@ export function createOpenSession(deps: OpenSessionDeps): OpenSession {
   return async (proved, origin) => {
     const userId = proved.seen._id;
     const at = now();
-    const deviceId = proved.device.device_id?.toLowerCase() ?? ids.deviceId();
+    const deviceId = proved.deviceId ?? proved.device.device_id?.toLowerCase() ?? ids.deviceId();
     const login = { ...proved, marks: proved.marks ?? none, origin, deviceId, nonce: randomBytes(32), at };
     const progress: Progress = { sessionId: '', endsSome: false, isDeviceTaken: false };
     const startedAt = performance.now();

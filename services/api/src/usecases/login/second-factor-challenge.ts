@@ -21,8 +21,9 @@ export interface SecondFactorChallenge {
   /** The way in with which the login began, and its methods of RFC 8176. */
   readonly method: LoginMethod;
   readonly amr: readonly string[];
-  /** The device that the session will belong to. Its id was made up if the app sent none. */
-  readonly device: DeviceFields & { readonly device_id: string };
+  readonly device: DeviceFields;
+  /** Id of the device that the session will belong to. It was made up if the app sent none. */
+  readonly deviceId: string;
   /** Challenge of the first proof, which the second one uses up; undefined after a password. */
   readonly first: FirstChallenge | undefined;
   /** Identity by which the login began. */
@@ -44,7 +45,10 @@ const lifeMs = 600_000;
 /** Returns the challenge for a login whose first proof was right. */
 export function newSecondFactorChallenge(
   user: PresentUser,
-  login: Pick<SecondFactorChallenge, 'method' | 'amr' | 'first' | 'identityId' | 'link' | 'device' | 'jkt'>,
+  login: Pick<
+    SecondFactorChallenge,
+    'method' | 'amr' | 'first' | 'identityId' | 'link' | 'device' | 'deviceId' | 'jkt'
+  >,
   at: Date,
 ): SecondFactorChallenge {
   return {
@@ -68,6 +72,8 @@ interface Sealed {
   readonly o?: string | undefined;
   readonly l?: NewIdentity | undefined;
   readonly d: string;
+  /** True if the device's id was made up. */
+  readonly g?: true | undefined;
   readonly n?: string | undefined;
   readonly p?: Platform | undefined;
   readonly k?: string | undefined;
@@ -80,14 +86,15 @@ const label = 'second-factor';
 /** Returns the `challenge_id` that apps get. */
 export function sealChallenge(sealedTokens: Pick<SealedTokens, 'seal'>, challenge: SecondFactorChallenge): string {
   const { id, userId, version, method, amr, first, identityId, link, device, jkt } = challenge;
-  const { trustToken, expiresAt } = challenge;
+  const { deviceId, trustToken, expiresAt } = challenge;
   const sealed: Sealed = {
     ...{ i: id, u: userId, v: version, m: method, a: amr, t: trustToken, x: expiresAt.getTime() },
     ...{
       f: first && [first.id, first.until.getTime()],
       o: identityId,
       l: link,
-      d: device.device_id,
+      d: deviceId,
+      g: device.device_id === undefined ? true : undefined,
       n: device.device_name,
       p: device.platform,
       k: jkt,
@@ -104,13 +111,18 @@ export async function openChallenge(
   // Only this service can make a token that opens, so its content has the right form.
   const sealed = (await sealedTokens.open(label, challengeId)) as Sealed | undefined;
   if (sealed === undefined) return;
-  const { i, u, v, m, a, f, o, l, d, n, p, k, t, x } = sealed;
+  const { i, u, v, m, a, f, o, l, d, g, n, p, k, t, x } = sealed;
   return {
     ...{ id: i, userId: u, version: v, method: m, amr: a, jkt: k, trustToken: t },
     first: f && { id: f[0], until: new Date(f[1]) },
     identityId: o,
     link: l,
     expiresAt: new Date(x),
-    device: { device_id: d, ...(n !== undefined && { device_name: n }), ...(p !== undefined && { platform: p }) },
+    deviceId: d,
+    device: {
+      ...(g === undefined && { device_id: d }),
+      ...(n !== undefined && { device_name: n }),
+      ...(p !== undefined && { platform: p }),
+    },
   };
 }

@@ -99,7 +99,7 @@ export function createCreatePasskeyChallenge(deps: CreatePasskeyDeps) {
  * `ERR-PASSKEY-LIMIT-REACHED`, `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
  */
 export function createCreatePasskey(deps: CreatePasskeyDeps) {
-  const { users, verifier, passkeys, limits, ids, now } = deps;
+  const { users, verifier, passkeys, limits, audit, ids, now } = deps;
   const openChallenge = createOpenChallenge(deps);
   const add = createAdd(deps);
 
@@ -110,7 +110,10 @@ export function createCreatePasskey(deps: CreatePasskeyDeps) {
   ): Promise<PasskeyResponse['data']> => {
     const challenge = await openChallenge(challenge_id, caller);
     const made = await verifier.verifyNew(credential, challenge_id);
-    if (made === undefined) throw new AppError('ERR-PASSKEY-INVALID');
+    if (typeof made === 'string') {
+      audit({ event: 'passkey.refused', user_id: caller.user_id, reason: made }, origin);
+      throw new AppError('ERR-PASSKEY-INVALID');
+    }
     const user = await users.find(caller.user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     // A repeated request finds its own passkey here.

@@ -105,7 +105,7 @@ function createProve(deps: LogInByPasskeyDeps) {
       throw new AppError('ERR-PASSKEY-INVALID', { details: { unknown_credential: true } });
     }
     try {
-      return { user, ...(await passkeyProof(user, { challengeId, credential }, rules)) };
+      return { user, ...(await passkeyProof(user, { challengeId, credential }, rules, origin)) };
     } catch (error) {
       if (isAppError(error)) audit({ event: 'login.failed', user_id: user._id, reason: 'wrong_passkey' }, origin);
       throw error;

@@ -69,9 +69,11 @@ interface Compared {
 type Compare<G> = (user: PresentUser, given: G, origin: RequestOrigin) => Promise<Compared | undefined>;
 
 /**
- * Creates the check of a second factor, which the limits must admit first. When a place has used up its tries, or tries
- * again and again, the owner is warned. Raises `ERR-SECOND-FACTOR-INVALID` for a wrong factor and for one that was used
- * before, and `ERR-RATE-LIMITED`.
+ * Creates the check of a second factor, which the limits must admit first. When a place has used up its tries, or
+ * tries again and again, the owner is warned. A wrong passkey uses up no try, because it cannot be guessed.
+ *
+ * Raises `ERR-SECOND-FACTOR-INVALID` for a wrong code and for one that was used before, `ERR-PASSKEY-INVALID`, and
+ * `ERR-RATE-LIMITED`.
  */
 export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
   const { limits, audit, warnOfGuesses } = deps;
@@ -94,6 +96,7 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
     };
     // An outage on the way, such as a key that has not arrived here yet, is no wrong factor.
     const settle = async (error: unknown): Promise<never> => {
+      if (isWrongPasskey(error)) audit({ event: 'second_factor.failed', user_id, reason: 'passkey' }, origin);
       const isWrong = isAppError(error) && error.code === 'ERR-SECOND-FACTOR-INVALID';
       if (!isWrong) await giveBack();
       else if (isAlarming) await warnOfGuesses('second_factor', user, origin);
@@ -167,14 +170,10 @@ function createByRecoveryCode(deps: CheckFactorDeps): Compare<{ readonly code: s
 function createByPasskey({
   passkeyProof,
 }: CheckFactorDeps): Compare<Extract<GivenFactor, { readonly method: 'passkey' }>> {
-  const unlessInvalid = (error: unknown) => {
-    if (isAppError(error) && error.code === 'ERR-PASSKEY-INVALID') return;
-    throw error;
-  };
-  return async (user, { challengeId, credential }) => {
-    const rules = { requireUv: true, requireHandle: false };
-    const proved = await passkeyProof?.(user, { challengeId, credential }, rules).catch(unlessInvalid);
-    if (proved === undefined) return;
+  const rules = { requireUv: true, requireHandle: false };
+  return async (user, { challengeId, credential }, origin) => {
+    if (passkeyProof === undefined) throw new AppError('ERR-PASSKEY-INVALID');
+    const proved = await passkeyProof(user, { challengeId, credential }, rules, origin);
     return {
       amr: proved.auth.amr,
       async use(at, session) {
@@ -182,4 +181,8 @@ function createByPasskey({
       },
     };
   };
+}
+
+function isWrongPasskey(error: unknown): boolean {
+  return isAppError(error) && error.code === 'ERR-PASSKEY-INVALID';
 }

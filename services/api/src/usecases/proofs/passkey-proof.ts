@@ -4,12 +4,17 @@ import type { PresentUser } from '@auth-account/stores';
 import type { PasskeyDocument, SessionAuth, UserDocument } from '@auth-account/stores/documents';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { ClientSession } from 'mongodb';
-import { none, type Outcome } from '../../announcements/commit.ts';
+import type { Outcome } from '../../announcements/commit.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import type { PasskeyFault } from '../../security/passkeys/passkey-fault.ts';
 import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
+import type { Assertion } from '../../security/passkeys/webauthn.ts';
 
 export interface PasskeyProofDeps {
   readonly passkeys: Pick<PasskeyStore, 'noteUse'>;
   readonly verifier: Pick<PasskeyVerifier, 'verifyUse'>;
+  readonly audit: Audit;
 }
 
 /** A challenge that an authenticator has signed. */
@@ -32,55 +37,78 @@ export interface ProvedPasskey {
   /** The passkey's part of the session's `amr` and `acr`. A passkey that has verified its user is two factors. */
   readonly auth: Omit<SessionAuth, 'at'>;
   /**
-   * Writes the state of the authenticator, and returns the record of a counter that has fallen. Raises
-   * `ERR-PASSKEY-INVALID` if the passkey was removed since the check.
+   * Writes the state of the authenticator, and returns the records of a counter that has fallen, and of a passkey that
+   * can leave its device from now on. Raises `ERR-PASSKEY-INVALID` if the passkey was removed since the check.
    */
   use(user: PresentUser, at: Date, session: ClientSession): Promise<Pick<Outcome, 'audit'>>;
 }
 
 /** Checks that one of the account's passkeys has signed the challenge, which the caller has found good. */
-export type PasskeyProof = (user: PresentUser, signed: SignedChallenge, rules: PasskeyRules) => Promise<ProvedPasskey>;
+export type PasskeyProof = (
+  user: PresentUser,
+  signed: SignedChallenge,
+  rules: PasskeyRules,
+  origin: RequestOrigin,
+) => Promise<ProvedPasskey>;
 
 /**
  * Creates the check of a proof by passkey. The signature must be right and for this service, and the user handle the
  * account's. A counter that has not risen, also since a simultaneous use, is audited: the authenticator may have been
- * copied, but an authenticator that counts wrongly must not keep its owner out. A changed backup state is stored.
+ * copied, but an authenticator that counts wrongly must not keep its owner out. A changed backup state is stored, and so
+ * is the eligibility for backups that a passkey has gained, because some password managers grant it later.
  *
- * Raises `ERR-PASSKEY-INVALID`.
+ * Raises `ERR-PASSKEY-INVALID`, whose reason is audited.
  */
-export function createPasskeyProof({ passkeys, verifier }: PasskeyProofDeps): PasskeyProof {
-  return async (user, { challengeId, credential }, { requireUv, requireHandle }) => {
-    const passkey = findOwn(user, credential, requireHandle);
-    if (passkey === undefined) throw new AppError('ERR-PASSKEY-INVALID');
-    const { id, credential_id: credentialId, public_key } = passkey;
-    const key = { credentialId, publicKey: public_key.value() };
+export function createPasskeyProof({ passkeys, verifier, audit }: PasskeyProofDeps): PasskeyProof {
+  async function check(
+    user: PresentUser,
+    { challengeId, credential }: SignedChallenge,
+    { requireUv, requireHandle }: PasskeyRules,
+  ): Promise<PasskeyFault | { readonly passkey: PasskeyDocument; readonly assertion: Assertion }> {
+    if (!isOwner(user, credential, requireHandle)) return 'user_handle';
+    const passkey = user.passkeys?.find(({ credential_id }) => credential_id === credential.id);
+    if (passkey === undefined) return 'unknown';
+    const key = { credentialId: passkey.credential_id, publicKey: passkey.public_key.value() };
     const assertion = await verifier.verifyUse(key, credential, challengeId, { requireUv });
-    // Whether a passkey can leave its device is fixed when it is made (WebAuthn level 3, section 7.2).
-    if (assertion?.isBackupEligible !== passkey.is_backup_eligible) throw new AppError('ERR-PASSKEY-INVALID');
-    const { counter, isBackedUp: is_backed_up, isUserVerified } = assertion;
-    const amr = [passkey.is_backup_eligible ? 'swk' : 'hwk', ...(isUserVerified ? ['user', 'mfa'] : [])];
+    if (typeof assertion === 'string') return assertion;
+    // A passkey that can leave its device stays one (WebAuthn level 3, section 7.2).
+    if (passkey.is_backup_eligible && !assertion.isBackupEligible) return 'backup_eligibility';
+    return { passkey, assertion };
+  }
+
+  return async (user, signed, rules, origin) => {
+    const checked = await check(user, signed, rules);
+    if (typeof checked === 'string') {
+      audit({ event: 'passkey.refused', user_id: user._id, reason: checked }, origin);
+      throw new AppError('ERR-PASSKEY-INVALID');
+    }
+    const { passkey, assertion } = checked;
+    const { id } = passkey;
+    const { counter, isBackedUp: is_backed_up, isBackupEligible: is_backup_eligible, isUserVerified } = assertion;
+    const amr = [is_backup_eligible ? 'swk' : 'hwk', ...(isUserVerified ? ['user', 'mfa'] : [])];
     return {
       passkey,
       auth: { amr, acr: isUserVerified ? '2' : '1' },
       async use({ _id }, at, session) {
-        const state = { counter, is_backed_up, at };
+        const state = { counter, is_backup_eligible, is_backed_up, at };
         const before = await passkeys.noteUse(_id, id, state, session);
         if (before === undefined) throw new AppError('ERR-PASSKEY-INVALID');
-        const fell = { event: 'passkey.counter_fell', user_id: _id, passkey_id: id } as const;
-        return { audit: hasFallen(counter, before) ? [fell] : none };
+        const own = { user_id: _id, passkey_id: id };
+        const gained = is_backup_eligible && !before.is_backup_eligible;
+        return {
+          audit: [
+            ...(hasFallen(counter, before) ? [{ event: 'passkey.counter_fell', ...own } as const] : []),
+            ...(gained ? [{ event: 'passkey.backup_eligible', ...own } as const] : []),
+          ],
+        };
       },
     };
   };
 }
 
-/** Returns the passkey that the credential names, if the credential names its account too. */
-function findOwn(
-  user: PresentUser,
-  { id, response: { userHandle } }: UsedCredential,
-  requireHandle: boolean,
-): PasskeyDocument | undefined {
-  const isOwner = userHandle === undefined || userHandle === null ? !requireHandle : userHandle === userHandleOf(user);
-  return isOwner ? user.passkeys?.find(({ credential_id }) => credential_id === id) : undefined;
+/** Returns true if the credential names this account. An empty user handle is none (Safari with a security key). */
+function isOwner(user: PresentUser, { response: { userHandle } }: UsedCredential, requireHandle: boolean): boolean {
+  return userHandle ? userHandle === userHandleOf(user) : !requireHandle;
 }
 
 /** Returns true if an authenticator that counts its signatures has not counted this one. */

@@ -49,7 +49,7 @@ export function createConfirmSecondFactor(deps: ConfirmSecondFactorDeps) {
     const given = givenFactor(input);
     const challenge = await openChallenge(sealedTokens, challenge_id);
     if (challenge === undefined) throw new AppError('ERR-CODE-EXPIRED');
-    const proof = [method, input.code, input.credential, challenge.device.device_id, trust_device];
+    const proof = [method, input.code, input.credential, challenge.deviceId, trust_device];
     const spend = { id: challenge.id, proof, until: challenge.expiresAt };
     const open = () => complete({ challenge, given, isTrusted: trust_device, spend }, origin);
     const data = await oncePerChallenge(spend, open, origin);
@@ -71,7 +71,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
   const findUser = createFindUser(deps);
 
   return async ({ challenge, given, isTrusted, spend }: Confirmation, origin: RequestOrigin) => {
-    const { method, amr, first, identityId, link, device, jkt } = challenge;
+    const { method, amr, first, identityId, link, device, deviceId, jkt } = challenge;
     const user = await findUser(challenge);
     const factor = await checkFactor(user, given, { jkt }, origin);
     const purpose = link === undefined ? 'login' : 'identity_link';
@@ -80,11 +80,10 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
     const use = async (seen: PresentUser, at: Date, session: ClientSession) => {
       const used = await factor.use(at, session);
       const token = trustTokenHash(challenge.trustToken);
-      const { device_id } = device;
       const times = { trusted_at: at, until: later(at, trustMs) };
       const version = versionAfter(seen, challenge, at);
       const begun = { ...(jkt && { jkt }), ...(identityId && { identity_id: identityId }) };
-      const trusted = { device_id, token, ...begun, version, ...times };
+      const trusted = { device_id: deviceId, token, ...begun, version, ...times };
       if (isTrusted) await secondFactors.trust(user._id, trusted, session);
       return { ...used, audit: [...confirmed, ...used.audit] };
     };
@@ -92,7 +91,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
     const auth = { amr: [...new Set([...amr, ...factor.amr])], acr: '2' } as const;
     const trust = isTrusted ? ('made' as const) : undefined;
     try {
-      const login = { seen: user, device, method, auth, trust, identityId, jkt, spends, link, use };
+      const login = { seen: user, device, deviceId, method, auth, trust, identityId, jkt, spends, link, use };
       const { data } = await factor.during(async () => {
         if (link !== undefined) await limits.addIdentity(user, origin);
         return openSession(login, origin);

@@ -7,12 +7,12 @@ import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { missingField } from '../../request/missing-field.ts';
+import { missingField } from '../../request/field-errors.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { CheckCode } from '../codes/check-code.ts';
 import type { CheckFactor, FactorUse, GivenFactor } from '../proofs/check-factor.ts';
 import { type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
-import { givenFactor } from '../proofs/given-factor.ts';
+import { givenCode, givenFactor } from '../proofs/given-factor.ts';
 import type { OncePerProof, Spend } from '../proofs/once-per-proof.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
 import {
@@ -159,8 +159,8 @@ function createProofs(
       await checkPassword(user, password, caller, origin);
       return { amr: ['pwd'], acr: '1' };
     },
-    async email_code({ input: { code }, challenge, user: { _id: user_id }, origin }) {
-      if (code === undefined) throw missingField('code');
+    async email_code({ input, challenge, user: { _id: user_id }, origin }) {
+      const code = givenCode('email_code', input.code);
       if (challenge.code === undefined) throw new AppError('ERR-CODE-EXPIRED');
       await limits.tryCode(origin);
       const right = await checkCode('step_up', { challenge_id: challenge.code, code }, origin, { user_id });

@@ -2,7 +2,7 @@ import type { StepUpPurpose } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
 import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
-import { missingField } from '../../request/missing-field.ts';
+import { missingField } from '../../request/field-errors.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { type CheckPassword, type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
 import type { Spend } from '../proofs/once-per-proof.ts';

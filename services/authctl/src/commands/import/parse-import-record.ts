@@ -1,5 +1,6 @@
 import type { AccountType } from '@auth-account/contracts';
 import { RegisterRequest } from '@auth-account/contracts/http/register';
+import { emailAsMeant } from '@auth-account/stores';
 import { Compile } from 'typebox/schema';
 import { findHashFault } from './find-hash-fault.ts';
 
@@ -27,7 +28,8 @@ export function parseImportRecord(
   line: number,
   now: Date,
 ): ImportRecord | { readonly reason: string } {
-  const values = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== null));
+  const given = Object.entries(fields).filter(([, value]) => value !== '' && value !== null);
+  const values = Object.fromEntries(given.map(([name, value]) => [name, name === 'email' ? readEmail(value) : value]));
   const reason = findFault(values, now);
   if (reason !== undefined) return { reason };
   const { email, password_hash, account_type, created_at, group } = values as Record<ImportField, string | undefined>;
@@ -40,6 +42,8 @@ export function parseImportRecord(
     groupKey: group,
   };
 }
+
+const readEmail = (value: unknown) => (typeof value === 'string' ? emailAsMeant(value) : value);
 
 function findFault(values: Readonly<Record<string, unknown>>, now: Date): string | undefined {
   const unknown = Object.keys(values).find((name) => !(importFields as readonly string[]).includes(name));

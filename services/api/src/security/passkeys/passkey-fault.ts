@@ -1,0 +1,45 @@
+/** Reasons why a credential is refused, with their explanations in docs/audit.md. */
+export const passkeyFaults = {
+  unknown: 'the account has no such passkey, or no longer',
+  malformed: 'not readable',
+  ceremony: 'a creation in place of a use, or the other way round',
+  challenge: '',
+  origin: 'not one of `WEBAUTHN_ORIGINS`',
+  cross_origin: 'asked for in a frame',
+  rp_id: 'made for another domain',
+  user_presence: 'nobody touched the authenticator',
+  user_verification: '',
+  user_handle: 'missing, or that of another account',
+  backup_eligibility: 'it was lost, or contradicts the backup state',
+  key: 'of another algorithm, or unsound',
+  signature: '',
+} as const satisfies Record<string, string>;
+export type PasskeyFault = keyof typeof passkeyFaults;
+
+/** Error by which a check names the fault. */
+export class FaultyPasskey extends Error {
+  readonly fault: PasskeyFault;
+
+  constructor(fault: PasskeyFault) {
+    super(fault);
+    this.fault = fault;
+  }
+}
+
+/** The library's errors have no codes. What the credential says stands behind the words that are compared. */
+const faultOfMessage: readonly (readonly [RegExp, PasskeyFault])[] = [
+  [/^Unexpected (?:authentication|registration) response type/, 'ceremony'],
+  [/^Unexpected (?:authentication|registration) response challenge/, 'challenge'],
+  [/^Unexpected (?:authentication|registration) response origin/, 'origin'],
+  [/^Unexpected RP ID/, 'rp_id'],
+  [/^User not present|^User presence/, 'user_presence'],
+  [/^User verification/, 'user_verification'],
+  [/backed up/, 'backup_eligibility'],
+];
+
+/** Returns the fault for which a check of a credential has thrown. */
+export function passkeyFaultOf(error: unknown): PasskeyFault {
+  if (error instanceof FaultyPasskey) return error.fault;
+  const { message = '' } = Object(error) as { readonly message?: string };
+  return faultOfMessage.find(([form]) => form.test(message))?.[1] ?? 'malformed';
+}
