@@ -101,7 +101,7 @@ export function openApiPath(path: string): string {
 }
 
 function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<string, string>): JsonObject {
-  const { operationId, tag, summary, description: text, body, success } = route;
+  const { operationId, tag, summary, description: text, body, success, token } = route;
   const isIdempotent = route.headers.includes('Idempotency-Key');
   const replayed: JsonObject = isIdempotent ? headersOf(['Idempotency-Replayed'], () => false) : {};
   const parameters = parametersOf(route);
@@ -124,8 +124,21 @@ function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<
         ...answer,
       },
       ...(success.created === undefined ? {} : { 201: { description: success.created, ...answer } }),
-      ...(success.accepted === undefined ? {} : { 202: { description: success.accepted, ...answer } }),
+      ...(token === undefined ? {} : tokenAnswers(token)),
       ...errorResponses({ operationId, codes: route.errors }, { errors: errorsOf(route, errors), names }),
+    },
+  };
+}
+
+function tokenAnswers({ accepted, refused }: NonNullable<Route['token']>): JsonObject {
+  const headers = headersOf(headersOfAll, () => true);
+  const content = { 'application/json': { schema: publishSchema(refused.body), example: refused.example as Json } };
+  return {
+    202: { description: accepted, headers },
+    400: {
+      description: refused.description,
+      headers: { ...headers, ...headersOf(['Content-Language'], () => true) },
+      content,
     },
   };
 }
@@ -159,7 +172,7 @@ function requestBodyOf({ requests = {}, token }: Route, schema: JsonObject): Jso
     { summary, value: value as JsonObject },
   ]);
   const json = { 'application/json': { schema, examples: Object.fromEntries(examples) } };
-  return { required: true, content: { ...json, ...(token && { [token]: { schema: { type: 'string' } } }) } };
+  return { required: true, content: { ...json, ...(token && { [token.mediaType]: { schema: { type: 'string' } } }) } };
 }
 
 function parameterOf(name: string, header: (typeof requestHeaders)[keyof typeof requestHeaders]): JsonObject {

@@ -95,9 +95,9 @@ export const counterTable = {
   providerNotices: {
     name: 'auth_provider_notices_total',
     title: 'Notices of providers',
-    help: 'Notices of providers about people, by what they tell; refused: it was not signed by the provider for us, or was one too many',
+    help: 'Notices of providers about people, by what they tell; refused: not signed by the provider for us, or one too many; unknown_…, surplus: an event that was not understood',
     label: 'notice',
-    values: [...noticeKinds, 'refused'],
+    values: [...noticeKinds, 'refused', 'unknown_event', 'unknown_subject', 'surplus'],
   },
   groupChanges: {
     name: 'auth_group_changes_total',

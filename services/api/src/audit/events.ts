@@ -201,6 +201,17 @@ export const auditEvents = {
     meaning:
       'A provider told of a person: `notice` says what. `user_id` is there if an account has the identity. `session.revoked` follows for each session that ends. A repeat is no event.',
   },
+  'provider_notice.ignored': {
+    outcome: 'failure',
+    fields: ['user_id?', 'identity_id?', 'provider'],
+    reasons: {
+      unknown_event: 'its type',
+      unknown_subject: 'it names no one person of this provider',
+      surplus: 'it stood behind the tenth event of its notice',
+    },
+    counts: { in: 'providerNotices', as: 'reason' },
+    meaning: 'An event of a notice was not understood: it was answered like any other, and nothing followed.',
+  },
   'provider_notice.refused': {
     outcome: 'failure',
     fields: ['user_id?', 'identity_id?', 'provider'],
