@@ -94,7 +94,8 @@ describe('a link challenge', () => {
       expect(statusAndCode(await linkByProof(api, link_challenge_id, proof))).toEqual(expected);
     }
     const reasons = log.takeEvents().map(({ event, reason }) => (event === 'login.failed' ? reason : event));
-    expect(reasons).toEqual(['wrong_password', ...Array(3).fill('wrong_passkey'), 'code.failed']);
+    const passkeys = Array(3).fill(['passkey_proof.refused', 'wrong_passkey']).flat();
+    expect(reasons).toEqual(['wrong_password', ...passkeys, 'code.failed']);
     for (const [proof, field] of [
       [{ code: '12345678' }, 'challenge_id'],
       [{ challenge_id }, 'code'],

@@ -175,8 +175,13 @@ test('the counter of an assertion is compared with the one that its transaction 
   const proofs = await Promise.all(
     [7, 7, 9, 8].map((counter) => {
       const assertion = { counter, isUserVerified: true, isBackupEligible: false, isBackedUp: false };
-      const prove = createPasskeyProof({ passkeys, verifier: { verifyUse: async () => assertion } });
-      return prove(user, { challengeId: 'challenge', credential: shown }, rules);
+      const verifier = { verifyUse: async () => assertion };
+      const prove = createPasskeyProof({
+        passkeys,
+        verifier,
+        refusePasskey: () => new AppError('ERR-PASSKEY-INVALID'),
+      });
+      return prove(user, { challengeId: 'challenge', credential: shown }, rules, scene.origin);
     }),
   );
   const results: unknown[] = [];

@@ -49,6 +49,12 @@ export const counterTable = {
     label: 'outcome',
     by: 'method',
   },
+  passkeyFaults: {
+    name: 'auth_passkeys_refused_total',
+    title: 'Passkeys refused',
+    help: 'Passkeys that were refused, new or used in any way, by their first fault',
+    label: 'fault',
+  },
   stepUps: {
     name: 'auth_step_ups_total',
     title: 'Step-ups',

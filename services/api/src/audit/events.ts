@@ -1,6 +1,7 @@
 import { type Route, routes } from '@auth-account/contracts';
 import { isThrowableCode, rowOf } from '@auth-account/errors';
 import { limitRules } from '../limits/limits-table.ts';
+import { passkeyFaults } from '../security/passkeys/passkey-verifier.ts';
 import type { AuditRow, EventOf } from './audit-row.ts';
 
 /** Returns true if the status refuses authorization. */
@@ -39,7 +40,7 @@ export const auditEvents = {
       unknown_account: '',
       wrong_password: '',
       unknown_passkey: 'no account has it',
-      wrong_passkey: 'signature, origin, user handle or user verification',
+      wrong_passkey: '`passkey_proof.refused` has the fault',
       wrong_identity_token: 'a token of a provider: not for this app and challenge, or over',
       idempotency_key_reused:
         'a registration with a known `Idempotency-Key` and another body: it may be a guess at the password',
@@ -160,6 +161,13 @@ export const auditEvents = {
       'A login by a code verified the address for the first time: the password is void, and `invites_revoked` open invites ended. `session.revoked` follows for each session.',
   },
   'passkey.added': { fields: [...session, 'passkey_id'], meaning: 'The user added a passkey.' },
+  'passkey_proof.refused': {
+    outcome: 'failure',
+    fields: ['user_id?'],
+    reasons: passkeyFaults,
+    counts: { in: 'passkeyFaults', as: 'reason' },
+    meaning: 'A passkey was refused, new or used in any way: the reason is its first fault.',
+  },
   'passkey.renamed': { fields: [...session, 'passkey_id'], meaning: 'The user named a passkey, or removed its name.' },
   'passkey.removed': {
     fields: ['user_id', 'session_id?', 'passkey_id'],

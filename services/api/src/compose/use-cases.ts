@@ -110,7 +110,7 @@ function sharedParts(parts: UseCaseParts) {
   const { sealedTokens, sealedSecrets, serverSecrets: secrets, signAccessToken, refreshTokens } = security;
   const openSeed = createOpenSeed({ sealedSecrets, now: date });
   const warnOfGuesses = createWarnOfGuesses({ ...nouns, commit, ids, now: date });
-  const passkeyParts = composePasskeys(config, nouns);
+  const passkeyParts = composePasskeys(config, { ...nouns, audit });
   const passkeyProof = passkeyParts?.passkeyProof;
   return {
     ...nouns,

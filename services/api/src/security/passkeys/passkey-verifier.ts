@@ -2,9 +2,27 @@ import { createHash } from 'node:crypto';
 import type { NewCredential, UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
 import type { Assertion, NewPasskey, PasskeyKey, PasskeySettings } from './webauthn.ts';
 
-/** Checks of passkeys. Each returns undefined if anything is wrong. */
+/** Faults of passkeys, with their explanations; '' if the name explains itself. */
+export const passkeyFaults = {
+  malformed: 'no client data or authenticator data that can be read',
+  ceremony: 'a creation in place of a use, or the other way round',
+  challenge: 'of another request, account or session',
+  frame: 'asked for in a frame',
+  origin: 'not in `WEBAUTHN_ORIGINS`',
+  rp_id: 'not of `WEBAUTHN_RP_ID`',
+  user_presence: '',
+  user_verification: '',
+  backup: 'flags that contradict each other or the passkey',
+  key: 'or id of a new passkey: unsound',
+  signature: '',
+  user_handle: 'of another account, or missing',
+  unknown: 'the account has no such passkey',
+} as const;
+export type PasskeyFault = keyof typeof passkeyFaults;
+
+/** Checks of passkeys. Each returns the first fault if anything is wrong. */
 export interface PasskeyVerifier {
-  verifyNew(credential: NewCredential, challengeId: string): Promise<NewPasskey | undefined>;
+  verifyNew(credential: NewCredential, challengeId: string): Promise<NewPasskey | PasskeyFault>;
   /**
    * Checks an assertion by the key of the passkey that it names. Whose passkey that is, and what a counter that has
    * fallen means, the caller decides.
@@ -14,7 +32,7 @@ export interface PasskeyVerifier {
     credential: UsedCredential,
     challengeId: string,
     rules: { readonly requireUv: boolean },
-  ): Promise<Assertion | undefined>;
+  ): Promise<Assertion | PasskeyFault>;
 }
 
 /** Returns the challenge that an authenticator signs: it follows from the id, so that nothing need be stored. */
@@ -27,28 +45,23 @@ const library = () => import('./webauthn.ts');
 
 /**
  * Creates the checks of passkeys. The library compares challenge, origin, RP id and signature, and one verification
- * takes about 1 ms of the event loop.
+ * takes about 1 ms of the event loop. All of its errors are faults of the credential: it reads nothing but what it is
+ * given.
  */
 export function createPasskeyVerifier(settings: PasskeySettings): PasskeyVerifier {
   return {
     async verifyNew(credential, challengeId) {
-      const { verifyNew } = await library();
-      return orUndefined(verifyNew(settings, credential, webauthnChallenge(challengeId)));
+      const { verifyNew, findFault } = await library();
+      const challenge = webauthnChallenge(challengeId);
+      const rules = { type: 'webauthn.create', challenge, requireUv: true } as const;
+      return verifyNew(settings, credential, challenge).catch(() => findFault(settings, credential.response, rules));
     },
     async verifyUse(passkey, credential, challengeId, { requireUv }) {
-      const { verifyUse } = await library();
-      return orUndefined(
-        verifyUse(settings, passkey, credential, { challenge: webauthnChallenge(challengeId), requireUv }),
+      const { verifyUse, findFault } = await library();
+      const rules = { type: 'webauthn.get', challenge: webauthnChallenge(challengeId), requireUv } as const;
+      return verifyUse(settings, passkey, credential, rules).catch(() =>
+        findFault(settings, credential.response, rules),
       );
     },
   };
-}
-
-/** All of the library's errors are faults of the credential: it reads nothing but what it is given. */
-async function orUndefined<T>(verified: Promise<T>): Promise<T | undefined> {
-  try {
-    return await verified;
-  } catch {
-    return undefined;
-  }
 }

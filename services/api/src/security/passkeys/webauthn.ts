@@ -1,4 +1,4 @@
-import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import type { NewCredential, UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import {
@@ -8,6 +8,7 @@ import {
   isoBase64URL,
   isoCBOR,
 } from '@simplewebauthn/server/helpers';
+import type { PasskeyFault } from './passkey-verifier.ts';
 
 /** `WEBAUTHN_RP_ID` and `WEBAUTHN_ORIGINS`. */
 export interface PasskeySettings {
@@ -116,10 +117,62 @@ export async function verifyUse(
   };
 }
 
+interface Ceremony {
+  readonly type: 'webauthn.create' | 'webauthn.get';
+  readonly challenge: string;
+  readonly requireUv: boolean;
+}
+
+/** Flags of the authenticator data (WebAuthn level 3, section 6.1). */
+const flags = { userPresent: 0x01, userVerified: 0x04, backupEligible: 0x08, backedUp: 0x10 };
+
+/** Returns the first fault of a credential that was refused. The library names faults only in prose. */
+export function findFault(
+  settings: PasskeySettings,
+  response: NewCredential['response'] | UsedCredential['response'],
+  ceremony: Ceremony,
+): PasskeyFault {
+  try {
+    const ofPage = pageFault(settings, JSON.parse(isoBase64URL.toUTF8String(response.clientDataJSON)), ceremony);
+    const data =
+      'attestationObject' in response
+        ? decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject)).get('authData')
+        : isoBase64URL.toBuffer(response.authenticatorData);
+    return ofPage ?? dataFault(settings, data, ceremony) ?? (ceremony.type === 'webauthn.get' ? 'signature' : 'key');
+  } catch {
+    return 'malformed';
+  }
+}
+
+function pageFault(
+  { origins }: PasskeySettings,
+  client: { readonly [claim: string]: unknown },
+  { type, challenge }: Ceremony,
+): PasskeyFault | undefined {
+  if (client.type !== type) return 'ceremony';
+  if (client.challenge !== challenge) return 'challenge';
+  if (isFramed(client)) return 'frame';
+  return origins.some((each) => each === client.origin) ? undefined : 'origin';
+}
+
+/** Reads the hash of the RP id (32 bytes), and the flags that follow. */
+function dataFault({ rpId }: PasskeySettings, data: Uint8Array, { requireUv }: Ceremony): PasskeyFault | undefined {
+  const [shown] = data.subarray(32);
+  if (shown === undefined) return 'malformed';
+  const has = (flag: number) => (shown & flag) !== 0;
+  if (!createHash('sha256').update(rpId).digest().equals(data.subarray(0, 32))) return 'rp_id';
+  if (!has(flags.userPresent)) return 'user_presence';
+  if (requireUv && !has(flags.userVerified)) return 'user_verification';
+  return has(flags.backedUp) && !has(flags.backupEligible) ? 'backup' : undefined;
+}
+
 /** Refuses a credential that a page of somebody else has asked for in a frame. The library accepts it. */
 function assertOwnPage(clientDataJSON: string): void {
-  const { crossOrigin, topOrigin } = JSON.parse(isoBase64URL.toUTF8String(clientDataJSON));
-  if ((crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined) throw new Error('cross origin');
+  if (isFramed(JSON.parse(isoBase64URL.toUTF8String(clientDataJSON)))) throw new Error('cross origin');
+}
+
+function isFramed({ crossOrigin, topOrigin }: { readonly [claim: string]: unknown }): boolean {
+  return (crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined;
 }
 
 function withoutStatement(attestationObject: string): string {

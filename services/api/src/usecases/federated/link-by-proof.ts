@@ -113,7 +113,7 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
     const signed = { challengeId: input.link_challenge_id, credential };
     try {
       if (passkeyProof === undefined) throw new AppError('ERR-PASSKEY-INVALID');
-      return await passkeyProof(user, signed, rules);
+      return await passkeyProof(user, signed, rules, origin);
     } catch (error) {
       if (isAppError(error)) audit({ event: 'login.failed', user_id: user._id, reason: 'wrong_passkey' }, origin);
       throw error;

@@ -171,9 +171,9 @@ function createByPasskey({
     if (isAppError(error) && error.code === 'ERR-PASSKEY-INVALID') return;
     throw error;
   };
-  return async (user, { challengeId, credential }) => {
+  return async (user, { challengeId, credential }, origin) => {
     const rules = { requireUv: true, requireHandle: false };
-    const proved = await passkeyProof?.(user, { challengeId, credential }, rules).catch(unlessInvalid);
+    const proved = await passkeyProof?.(user, { challengeId, credential }, rules, origin).catch(unlessInvalid);
     if (proved === undefined) return;
     return {
       amr: proved.auth.amr,

@@ -5,11 +5,29 @@ import type { PasskeyDocument, SessionAuth, UserDocument } from '@auth-account/s
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { ClientSession } from 'mongodb';
 import { none, type Outcome } from '../../announcements/commit.ts';
-import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import type { PasskeyFault, PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
 
 export interface PasskeyProofDeps {
   readonly passkeys: Pick<PasskeyStore, 'noteUse'>;
   readonly verifier: Pick<PasskeyVerifier, 'verifyUse'>;
+  readonly refusePasskey: RefusePasskey;
+}
+
+/** Audits the fault of a passkey, and returns the error `ERR-PASSKEY-INVALID`. */
+export type RefusePasskey = (fault: PasskeyFault, userId: string | undefined, origin: RequestOrigin) => AppError;
+
+/**
+ * Creates the refusal of passkeys. The error names the fault on a developer's machine only: pages of `localhost` are
+ * nowhere else.
+ */
+export function createRefusePasskey({ audit, rpId }: { readonly audit: Audit; readonly rpId: string }): RefusePasskey {
+  const isLocal = rpId === 'localhost';
+  return (fault, user_id, origin) => {
+    audit({ event: 'passkey_proof.refused', user_id, reason: fault }, origin);
+    return new AppError('ERR-PASSKEY-INVALID', isLocal ? { details: { fault } } : {});
+  };
 }
 
 /** A challenge that an authenticator has signed. */
@@ -39,7 +57,12 @@ export interface ProvedPasskey {
 }
 
 /** Checks that one of the account's passkeys has signed the challenge, which the caller has found good. */
-export type PasskeyProof = (user: PresentUser, signed: SignedChallenge, rules: PasskeyRules) => Promise<ProvedPasskey>;
+export type PasskeyProof = (
+  user: PresentUser,
+  signed: SignedChallenge,
+  rules: PasskeyRules,
+  origin: RequestOrigin,
+) => Promise<ProvedPasskey>;
 
 /**
  * Creates the check of a proof by passkey. The signature must be right and for this service, and the user handle the
@@ -48,15 +71,16 @@ export type PasskeyProof = (user: PresentUser, signed: SignedChallenge, rules: P
  *
  * Raises `ERR-PASSKEY-INVALID`.
  */
-export function createPasskeyProof({ passkeys, verifier }: PasskeyProofDeps): PasskeyProof {
-  return async (user, { challengeId, credential }, { requireUv, requireHandle }) => {
+export function createPasskeyProof({ passkeys, verifier, refusePasskey }: PasskeyProofDeps): PasskeyProof {
+  return async (user, { challengeId, credential }, { requireUv, requireHandle }, origin) => {
     const passkey = findOwn(user, credential, requireHandle);
-    if (passkey === undefined) throw new AppError('ERR-PASSKEY-INVALID');
+    if (typeof passkey === 'string') throw refusePasskey(passkey, user._id, origin);
     const { id, credential_id: credentialId, public_key } = passkey;
     const key = { credentialId, publicKey: public_key.value() };
     const assertion = await verifier.verifyUse(key, credential, challengeId, { requireUv });
+    if (typeof assertion === 'string') throw refusePasskey(assertion, user._id, origin);
     // Whether a passkey can leave its device is fixed when it is made (WebAuthn level 3, section 7.2).
-    if (assertion?.isBackupEligible !== passkey.is_backup_eligible) throw new AppError('ERR-PASSKEY-INVALID');
+    if (assertion.isBackupEligible !== passkey.is_backup_eligible) throw refusePasskey('backup', user._id, origin);
     const { counter, isBackedUp: is_backed_up, isUserVerified } = assertion;
     const amr = [passkey.is_backup_eligible ? 'swk' : 'hwk', ...(isUserVerified ? ['user', 'mfa'] : [])];
     return {
@@ -73,14 +97,14 @@ export function createPasskeyProof({ passkeys, verifier }: PasskeyProofDeps): Pa
   };
 }
 
-/** Returns the passkey that the credential names, if the credential names its account too. */
+/** Returns the passkey that the credential names, or the fault: it must name its account too. */
 function findOwn(
   user: PresentUser,
   { id, response: { userHandle } }: UsedCredential,
   requireHandle: boolean,
-): PasskeyDocument | undefined {
+): PasskeyDocument | PasskeyFault {
   const isOwner = userHandle === undefined || userHandle === null ? !requireHandle : userHandle === userHandleOf(user);
-  return isOwner ? user.passkeys?.find(({ credential_id }) => credential_id === id) : undefined;
+  return isOwner ? (user.passkeys?.find(({ credential_id }) => credential_id === id) ?? 'unknown') : 'user_handle';
 }
 
 /** Returns true if an authenticator that counts its signatures has not counted this one. */
