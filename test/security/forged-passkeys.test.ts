@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import {
-  createPasskeyVerifier,
-  type PasskeyFault,
-  webauthnChallenge,
-} from '../../services/api/src/security/passkeys/passkey-verifier.ts';
+import type { PasskeyFault } from '../../services/api/src/security/passkeys/passkey-faults.ts';
+import { createPasskeyVerifier, webauthnChallenge } from '../../services/api/src/security/passkeys/passkey-verifier.ts';
 import { androidOrigin, type Ceremony, createAuthenticator, ecKey, okpKey, rsaKey } from '../support/authenticator.ts';
 
 const rpId = 'example.com';

@@ -1,7 +1,7 @@
 import { type Route, routes } from '@auth-account/contracts';
 import { isThrowableCode, rowOf } from '@auth-account/errors';
 import { limitRules } from '../limits/limits-table.ts';
-import { passkeyFaults } from '../security/passkeys/passkey-verifier.ts';
+import { passkeyFaults } from '../security/passkeys/passkey-faults.ts';
 import type { AuditRow, EventOf } from './audit-row.ts';
 
 /** Returns true if the status refuses authorization. */

@@ -8,7 +8,7 @@ import {
   isoBase64URL,
   isoCBOR,
 } from '@simplewebauthn/server/helpers';
-import type { PasskeyFault } from './passkey-verifier.ts';
+import type { PasskeyFault } from './passkey-faults.ts';
 
 /** `WEBAUTHN_RP_ID` and `WEBAUTHN_ORIGINS`. */
 export interface PasskeySettings {

@@ -7,7 +7,8 @@ import type { ClientSession } from 'mongodb';
 import { none, type Outcome } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import type { PasskeyFault, PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
+import type { PasskeyFault } from '../../security/passkeys/passkey-faults.ts';
+import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
 
 export interface PasskeyProofDeps {
   readonly passkeys: Pick<PasskeyStore, 'noteUse'>;
