@@ -66,7 +66,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('the schemas of the OpenAPI document are JSON Schema 2020-12, without keywords of our own that decide', () => {
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateSchema: true });
+    const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, validateSchema: true });
     addFormats.default(ajv, ['uuid', 'date-time']);
     ajv.addKeyword({ keyword: 'components', schemaType: 'object' });
     ajv.addVocabulary(['discriminator', 'x-reaction', 'x-retry']);
@@ -117,8 +117,20 @@ describe('the OpenAPI document', () => {
     expect(Object.values(discriminator.mapping)).toEqual(oneOf.map(({ $ref }: { $ref: string }) => $ref));
   });
 
-  test('the OpenAPI document demands X-Request-ID of no call: a client has it in one place', () => {
-    expect(checkedIn.components.parameters['X-Request-ID'].required).toBe(false);
+  test('the OpenAPI document demands X-Request-ID as the api does, and only that header has a value filled in', () => {
+    const parameters = Object.entries(checkedIn.components.parameters as Record<string, Fields>);
+    const demanded = parameters.map(([name, { required, example }]) => [name, required, example !== undefined]);
+    const optional = ['Accept-Language', 'Idempotency-Key', 'DPoP', 'X-Device-Secret'];
+    expect(demanded).toEqual([['X-Request-ID', true, true], ...optional.map((name) => [name, false, false])]);
+  });
+
+  test('every schema, header and parameter of the components is used', () => {
+    const text = JSON.stringify(checkedIn);
+    const { securitySchemes: _, ...components } = checkedIn.components as Record<string, object>;
+    const unused = Object.entries(components).flatMap(([kind, named]) =>
+      Object.keys(named).filter((name) => !text.includes(`"#/components/${kind}/${name}"`)),
+    );
+    expect(unused).toEqual([]);
   });
 
   test('every error code has its reaction and retry, in the catalogue and at each operation', () => {
@@ -164,7 +176,12 @@ describe('every example', () => {
   );
 });
 
-/** Creates what the example needs to succeed, and fills in the values that no document can know in advance. */
+/** Fields that a person at `/docs` fills in, because no document can know their values in advance. */
+const liveFields = [
+  ...['refresh_token', 'challenge_id', 'link_challenge_id', 'code', 'factor_id', 'undo_token', 'stop_token'],
+];
+
+/** Creates what the example needs to succeed, and fills in the live fields. */
 async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
   await api.collections.users.deleteMany({ email: String(value.email) });
   if (name === 'logIn' || name === 'restoreAccount') await registerAccount(api, String(value.email));
@@ -173,15 +190,20 @@ async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
     await insertInvite(api, home_group_id, { _id: String(value.invite_token) });
   }
   const good = await goodRequests[name](api);
-  const known = Object.keys(value).filter((field) =>
-    ['refresh_token', 'challenge_id', 'link_challenge_id', 'code', 'factor_id', 'undo_token', 'stop_token'].includes(
-      field,
-    ),
-  );
+  const known = Object.keys(value).filter((field) => liveFields.includes(field));
   const isLinkByCode = name === 'linkByProof' && 'code' in value;
   const proof = isLinkByCode ? await proveByCode(api, String(good.body?.link_challenge_id)) : {};
   const own = Object.fromEntries(known.map((field) => [field, { ...good.body, ...proof }[field]]));
   return { ...good, body: { ...value, ...own } };
+}
+
+/** Returns the headers that the page at `/docs` fills in. */
+function filledIn(name: RouteName): Record<string, string> {
+  const all = Object.entries(checkedIn.components.parameters as Record<string, { readonly example?: string }>);
+  const taken: readonly string[] = routes[name].headers;
+  return Object.fromEntries(
+    all.flatMap(([header, { example }]) => (taken.includes(header) && example ? [[header, example]] : [])),
+  );
 }
 
 describe('the request examples', () => {
@@ -194,7 +216,8 @@ describe('the request examples', () => {
     'the request example $example of $operationId succeeds when it is sent',
     async ({ name, value }) => {
       const { path, method, success } = routes[name];
-      const answer = await sendTo(name, api, await requestOf(name, value));
+      const request = await requestOf(name, value);
+      const answer = await sendTo(name, api, { ...request, headers: { ...filledIn(name), ...request.headers } });
       expect(answer.status).toBe(success.status);
       expect(checker.answerFault({ path: openApiPath(path), method }, answer)).toBeUndefined();
     },
@@ -214,4 +237,52 @@ describe('the request examples', () => {
   });
 
   const send = (method: string, path: string) => api.send({ method, path });
+});
+
+interface BodySchema {
+  readonly required?: readonly string[];
+  readonly properties?: Record<string, { readonly maxLength?: number }>;
+}
+
+describe('the document is as strict as the api', () => {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: 'https://api.test/', components: checkedIn.components });
+  const withBody = (Object.entries(routes) as [RouteName, Route][]).flatMap(([name, { operationId, body }]) =>
+    body === undefined ? [] : [[operationId, name] as const],
+  );
+
+  /** Returns bodies like the good one, with one field missing, of another type or too long, and others. */
+  function bodiesLike({ properties = {} }: BodySchema, good: Fields): unknown[] {
+    const without = (field: string) => Object.fromEntries(Object.entries(good).filter(([name]) => name !== field));
+    const changed = Object.entries(properties).flatMap(([field, { maxLength }]) => [
+      without(field),
+      ...[7, true, 'x', null, [], {}].map((value) => ({ ...good, [field]: value })),
+      ...(maxLength === undefined ? [] : [{ ...good, [field]: 'x'.repeat(maxLength + 1) }]),
+    ]);
+    return [{}, [], null, ...changed];
+  }
+
+  test.each(withBody)(
+    '%s refuses with 422 the bodies that the document refuses, and no others',
+    async (operationId, name) => {
+      const operation = operations.find((each) => each.operationId === operationId);
+      const $ref = String(operation?.requestBody?.content?.['application/json'].schema.$ref);
+      const fits = ajv.compile({ $ref: `https://api.test/${$ref}` });
+      const good = await goodRequests[name](api);
+      expect(fits(good.body)).toBe(true);
+      const schema = checkedIn.components.schemas[String($ref.split('/').at(-1))];
+      // First those that change nothing, because a good one may end the session.
+      const bodies = Object.groupBy(bodiesLike(schema, good.body ?? {}), (body) => (fits(body) ? 'good' : 'bad'));
+      const statusOf = async (body: unknown) => (await sendTo(name, api, { ...good, body: body as Fields })).status;
+      const wrong: unknown[] = [];
+      for (const body of bodies.bad ?? []) {
+        const status = await statusOf(body);
+        // The longest notice fills the longest body.
+        if (status !== 422 && !(status === 413 && name === 'receiveProviderNotice')) wrong.push([status, body]);
+      }
+      for (const body of bodies.good ?? []) if ((await statusOf(body)) === 422) wrong.push([422, body]);
+      expect(wrong).toEqual([]);
+    },
+  );
 });
