@@ -102,6 +102,20 @@ describe('/docs/stream', () => {
     if (DOCS_SCREENSHOT) await writeFile(DOCS_SCREENSHOT, picture);
   });
 
+  test('/docs in a browser fills in no optional header, so that a registration succeeds as it stands', async () => {
+    // Without the fragment that opens an operation.
+    await page.goto(`${api.base}/docs?again`);
+    const operation = page.locator('[id$="-registerAccount"]');
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByText('Try it out', { exact: true }).click();
+    const inputs = await operation.locator('tr[data-param-in="header"] input').all();
+    const filled = await Promise.all(inputs.map((input) => input.inputValue()));
+    expect(filled).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), '', '', '']);
+    const answered = page.waitForResponse(`${api.base}/api/v1/auth/register`);
+    await operation.getByText('Execute', { exact: true }).click();
+    expect((await answered).status()).toBe(201);
+  });
+
   test('/docs in a browser leads to the page of the stream', async () => {
     const [link] = await page.locator('.info a[href$="/docs/stream"]').all();
     expect(await link?.textContent()).toContain('The push stream');

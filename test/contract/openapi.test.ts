@@ -9,7 +9,7 @@ import addFormats from 'ajv-formats';
 import { registerAccount } from '../support/accounts.ts';
 import { type GoodRequest, goodRequests, sendTo } from '../support/good-requests.ts';
 import { insertInvite } from '../support/groups.ts';
-import { answerTo, begin } from '../support/http-client.ts';
+import { type Answer, answerTo, begin } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
 import { proveByCode } from '../support/providers.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
@@ -34,7 +34,8 @@ interface CodeSchema {
   };
 }
 interface Response {
-  readonly content: {
+  /** Missing if the answer has no body. */
+  readonly content?: {
     'application/json': {
       readonly schema: Fields;
       readonly example?: unknown;
@@ -65,7 +66,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('the schemas of the OpenAPI document are JSON Schema 2020-12, without keywords of our own that decide', () => {
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateSchema: true });
+    const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, validateSchema: true });
     addFormats.default(ajv, ['uuid', 'date-time']);
     ajv.addKeyword({ keyword: 'components', schemaType: 'object' });
     ajv.addVocabulary(['discriminator', 'x-reaction', 'x-retry']);
@@ -98,7 +99,9 @@ describe('the OpenAPI document', () => {
 
   test('every body has a named schema, so that generated clients invent no names', () => {
     const bodies = operations.flatMap(({ responses, requestBody }) => [...Object.values(responses), requestBody ?? []]);
-    const schemas = bodies.flat().map(({ content }) => content['application/json'].schema);
+    const schemas = bodies
+      .flat()
+      .flatMap(({ content }) => (content === undefined ? [] : [content['application/json'].schema]));
     expect(schemas.filter((schema) => Object.keys(schema).join() !== '$ref')).toEqual([]);
   });
 
@@ -114,8 +117,20 @@ describe('the OpenAPI document', () => {
     expect(Object.values(discriminator.mapping)).toEqual(oneOf.map(({ $ref }: { $ref: string }) => $ref));
   });
 
-  test('the OpenAPI document demands X-Request-ID of no call: a client has it in one place', () => {
-    expect(checkedIn.components.parameters['X-Request-ID'].required).toBe(false);
+  test('the OpenAPI document demands X-Request-ID as the api does, and only that header has a value filled in', () => {
+    const parameters = Object.entries(checkedIn.components.parameters as Record<string, Fields>);
+    const demanded = parameters.map(([name, { required, example }]) => [name, required, example !== undefined]);
+    const optional = ['Accept-Language', 'Idempotency-Key', 'DPoP', 'X-Device-Secret'];
+    expect(demanded).toEqual([['X-Request-ID', true, true], ...optional.map((name) => [name, false, false])]);
+  });
+
+  test('every schema, header and parameter of the components is used', () => {
+    const text = JSON.stringify(checkedIn);
+    const { securitySchemes: _, ...components } = checkedIn.components as Record<string, object>;
+    const unused = Object.entries(components).flatMap(([kind, named]) =>
+      Object.keys(named).filter((name) => !text.includes(`"#/components/${kind}/${name}"`)),
+    );
+    expect(unused).toEqual([]);
   });
 
   test('every error code has its reaction and retry, in the catalogue and at each operation', () => {
@@ -146,7 +161,7 @@ describe('the OpenAPI document', () => {
 describe('every example', () => {
   const answers = operations.flatMap(({ path, method, responses }) =>
     Object.entries(responses).flatMap(([status, response]) => {
-      const { example, examples = {} } = response.content['application/json'];
+      const { example, examples = {} } = response.content?.['application/json'] ?? {};
       const own = example === undefined ? [] : [['example', example] as const];
       const named = Object.entries(examples).map(([name, { value }]) => [name, value] as const);
       return [...own, ...named].map(([name, body]) => ({ path, method, status, name, body }));
@@ -161,7 +176,12 @@ describe('every example', () => {
   );
 });
 
-/** Creates what the example needs to succeed, and fills in the values that no document can know in advance. */
+/** Fields that a person at `/docs` fills in, because no document can know their values in advance. */
+const liveFields = [
+  ...['refresh_token', 'challenge_id', 'link_challenge_id', 'code', 'factor_id', 'undo_token', 'stop_token'],
+];
+
+/** Creates what the example needs to succeed, and fills in the live fields. */
 async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
   await api.collections.users.deleteMany({ email: String(value.email) });
   if (name === 'logIn' || name === 'restoreAccount') await registerAccount(api, String(value.email));
@@ -170,15 +190,20 @@ async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
     await insertInvite(api, home_group_id, { _id: String(value.invite_token) });
   }
   const good = await goodRequests[name](api);
-  const known = Object.keys(value).filter((field) =>
-    ['refresh_token', 'challenge_id', 'link_challenge_id', 'code', 'factor_id', 'undo_token', 'stop_token'].includes(
-      field,
-    ),
-  );
+  const known = Object.keys(value).filter((field) => liveFields.includes(field));
   const isLinkByCode = name === 'linkByProof' && 'code' in value;
   const proof = isLinkByCode ? await proveByCode(api, String(good.body?.link_challenge_id)) : {};
   const own = Object.fromEntries(known.map((field) => [field, { ...good.body, ...proof }[field]]));
   return { ...good, body: { ...value, ...own } };
+}
+
+/** Returns the headers that the page at `/docs` fills in. */
+function filledIn(name: RouteName): Record<string, string> {
+  const all = Object.entries(checkedIn.components.parameters as Record<string, { readonly example?: string }>);
+  const taken: readonly string[] = routes[name].headers;
+  return Object.fromEntries(
+    all.flatMap(([header, { example }]) => (taken.includes(header) && example ? [[header, example]] : [])),
+  );
 }
 
 describe('the request examples', () => {
@@ -191,7 +216,8 @@ describe('the request examples', () => {
     'the request example $example of $operationId succeeds when it is sent',
     async ({ name, value }) => {
       const { path, method, success } = routes[name];
-      const answer = await sendTo(name, api, await requestOf(name, value));
+      const request = await requestOf(name, value);
+      const answer = await sendTo(name, api, { ...request, headers: { ...filledIn(name), ...request.headers } });
       expect(answer.status).toBe(success.status);
       expect(checker.answerFault({ path: openApiPath(path), method }, answer)).toBeUndefined();
     },
@@ -211,4 +237,63 @@ describe('the request examples', () => {
   });
 
   const send = (method: string, path: string) => api.send({ method, path });
+});
+
+interface BodySchema {
+  readonly required?: readonly string[];
+  readonly properties?: Record<string, { readonly maxLength?: number }>;
+}
+
+describe('the document is as strict as the api', () => {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: 'https://api.test/', components: checkedIn.components });
+  const withBody = (Object.entries(routes) as [RouteName, Route][]).flatMap(([name, { operationId, body }]) =>
+    body === undefined ? [] : [[operationId, name] as const],
+  );
+
+  /** Returns true for a refused body; the form of a code depends on the method. */
+  const isInvalid = ({ status, json }: Answer) =>
+    status === 422 && json.error_code === 'ERR-VALIDATION-FAILED' && json.details[0]?.loc.at(-1) !== 'code';
+
+  /** Returns bodies like the good one, with one field missing, of another type or too long, and others. */
+  function bodiesLike({ required = [], properties = {} }: BodySchema, good: Fields): unknown[] {
+    const without = (field: string) => Object.fromEntries(Object.entries(good).filter(([name]) => name !== field));
+    const changed = Object.entries(properties).flatMap(([field, { maxLength }]) => [
+      without(field),
+      // The service reads a null in an optional field as none, which the document need not know.
+      ...[7, true, 'x', [], {}, ...(required.includes(field) ? [null] : [])].map((value) => ({
+        ...good,
+        [field]: value,
+      })),
+      ...(maxLength === undefined ? [] : [{ ...good, [field]: 'x'.repeat(maxLength + 1) }]),
+    ]);
+    return [{}, [], null, ...changed];
+  }
+
+  test.each(withBody)(
+    '%s refuses with 422 the bodies that the document refuses, and no others',
+    async (operationId, name) => {
+      const operation = operations.find((each) => each.operationId === operationId);
+      const $ref = String(operation?.requestBody?.content?.['application/json'].schema.$ref);
+      const fits = ajv.compile({ $ref: `https://api.test/${$ref}` });
+      const good = await goodRequests[name](api);
+      expect(fits(good.body)).toBe(true);
+      const schema = checkedIn.components.schemas[String($ref.split('/').at(-1))];
+      // First those that change nothing, because a good one may end the session.
+      const bodies = Object.groupBy(bodiesLike(schema, good.body ?? {}), (body) => (fits(body) ? 'good' : 'bad'));
+      const wrong: unknown[] = [];
+      const judge = async (body: unknown, isRight: (answer: Answer) => boolean) => {
+        const answer = await sendTo(name, api, { ...good, body: body as Fields });
+        if (!isRight(answer)) wrong.push([answer.status, body]);
+      };
+      for (const body of bodies.bad ?? []) {
+        // What fills the longest field may be longer than a body.
+        const isTooLong = JSON.stringify(body).length > 16_384;
+        await judge(body, ({ status }) => status === 422 || (isTooLong && status === 413));
+      }
+      for (const body of bodies.good ?? []) await judge(body, (answer) => !isInvalid(answer));
+      expect(wrong).toEqual([]);
+    },
+  );
 });

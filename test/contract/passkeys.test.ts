@@ -462,6 +462,31 @@ test('the audit log has every change of passkeys, and each login by one', async 
   expect(JSON.stringify(logged)).not.toContain(credential_id);
 });
 
+test('the fault of a refused passkey is counted, and the answer names it only if the service is local', async () => {
+  const local = await startTestApi({ WEBAUTHN_RP_ID: 'localhost', WEBAUTHN_ORIGINS: 'http://localhost:8090' });
+  try {
+    for (const [on, origin, fault] of [
+      [api, 'https://evil.example.com', undefined],
+      [local, 'http://localhost:5173', 'origin'],
+    ] as const) {
+      const { challenge_id, options } = await requestPasskey(on, await newSession(on));
+      const session = await newSession(on);
+      const asked = await requestPasskey(on, session);
+      const credential = createAuthenticator({ origin }).create(asked.options);
+      const before = await on.metric('auth_passkeys_refused_total', { fault: 'origin' });
+      const body = { challenge_id: asked.challenge_id, credential };
+      const { status, json } = await on.post('/api/v1/account/passkeys', body, bearer(session));
+      expect([status, json.error_code, json.details.fault]).toEqual([403, 'ERR-PASSKEY-INVALID', fault]);
+      expect(await on.metric('auth_passkeys_refused_total', { fault: 'origin' })).toBe(before + 1);
+      const others = { challenge_id, credential: createAuthenticator({ origin }).create(options) };
+      const ofOthers = await on.post('/api/v1/account/passkeys', others, bearer(session));
+      expect(ofOthers.json.details.fault).toBe(fault && 'challenge');
+    }
+  } finally {
+    await local.close();
+  }
+});
+
 describe('the counter of an authenticator', () => {
   const fallen = (passkey_id: string) =>
     logged.filter((line) => line.event === 'passkey.counter_fell' && line.passkey_id === passkey_id);

@@ -94,15 +94,17 @@ describe('a link challenge', () => {
       expect(statusAndCode(await linkByProof(api, link_challenge_id, proof))).toEqual(expected);
     }
     const reasons = log.takeEvents().map(({ event, reason }) => (event === 'login.failed' ? reason : event));
-    const refusals = Array(3).fill(['passkey.refused', 'wrong_passkey']).flat();
-    expect(reasons).toEqual(['wrong_password', ...refusals, 'code.failed']);
-    for (const [proof, field] of [
-      [{ code: '12345678' }, 'challenge_id'],
-      [{ challenge_id }, 'code'],
-      [{}, 'code'],
+    const passkeys = Array(3).fill(['passkey.refused', 'wrong_passkey']).flat();
+    expect(reasons).toEqual(['wrong_password', ...passkeys, 'code.failed']);
+    const others = ['password', 'credential'];
+    for (const [proof, fields] of [
+      [{ code: '12345678' }, [...others, 'challenge_id']],
+      [{ challenge_id }, [...others, 'code']],
+      [{}, [...others, 'challenge_id', 'code']],
     ] as const) {
       const { status, json } = await linkByProof(api, link_challenge_id, proof);
-      expect([status, json.details]).toMatchObject([422, [{ loc: ['body', field], type: 'missing' }]]);
+      const missing = fields.map((field) => ({ loc: ['body', field], type: 'missing' }));
+      expect([status, json.details]).toMatchObject([422, missing]);
     }
     expect(statusAndCode(await linkByProof(api, 'none', { password }))).toEqual([410, 'ERR-CODE-EXPIRED']);
     expect((await stored(user_id))?.identities ?? []).toEqual([]);

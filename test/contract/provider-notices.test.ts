@@ -54,6 +54,7 @@ afterAll(async () => {
 
 const risc = 'https://schemas.openid.net/secevent/risc/event-type';
 const oauth = 'https://schemas.openid.net/secevent/oauth/event-type';
+const caep = 'https://schemas.openid.net/secevent/caep/event-type';
 const hook = '/api/v1/hooks/partner';
 const seconds = () => Math.floor(Date.now() / 1_000);
 
@@ -82,10 +83,14 @@ const purposesOf = async (user_id: string) =>
 const list = async (caller: { readonly access_token: string }) =>
   (await api.send({ method: 'GET', path: '/api/v1/account/identities', headers: bearer(caller) })).json.data.identities;
 /** Returns what was audited of notices since the last call, and of whom. */
-const told = () =>
-  log
-    .takeEvents()
-    .flatMap(({ event, notice, user_id }) => (event === 'provider_notice.received' ? [[notice, user_id]] : []));
+const told = () => toldAndIgnored().kinds;
+function toldAndIgnored() {
+  const all = Map.groupBy(log.takeEvents(), ({ event }) => event);
+  return {
+    kinds: (all.get('provider_notice.received') ?? []).map(({ notice, user_id }) => [notice, user_id]),
+    reasons: (all.get('provider_notice.ignored') ?? []).map(({ reason }) => reason),
+  };
+}
 const token = { kid: 'k', token: 'sealed', client_id: 'app' };
 const keepToken = (user_id: string) =>
   api.collections.users.updateOne({ _id: user_id }, { $set: { 'identities.0.refresh_token': token as never } });
@@ -186,27 +191,27 @@ describe('a notice of Apple', () => {
     const { sub } = person;
     const events = [{ type: 'constructor', sub }, { type: 'consent-revoked', sub }, 'none', null];
     expect((await sendNotice(api, events)).status).toBe(200);
-    expect(told()).toEqual([['other', user_id], ['consent_revoked', user_id], ...Array(2).fill(['other', undefined])]);
+    const { kinds, reasons } = toldAndIgnored();
+    expect([kinds, reasons]).toEqual([[['consent_revoked', user_id]], Array(3).fill('unknown_event')]);
     expect(await liveOf(user_id)).toBe(0);
   });
 
-  test('a notice counts up to its tenth event', async () => {
+  test('a notice counts up to its tenth event, and the rest is audited as ignored', async () => {
     const { person, user_id } = await registered();
     const [none, last] = [{ type: 'none' }, { type: 'consent-revoked', sub: person.sub }];
+    log.takeEvents();
     await sendNotice(api, [...Array(10).fill(none), last]);
+    expect(toldAndIgnored().reasons).toEqual([...Array(10).fill('unknown_event'), 'surplus']);
     expect(await liveOf(user_id)).toBe(1);
     await sendNotice(api, [...Array(9).fill(none), last]);
     expect(await liveOf(user_id)).toBe(0);
   });
 
-  test.each([
-    ['an object', (sub: string) => ({ type: 'consent-revoked', sub }), 0, ['consent_revoked']],
-    ['no JSON', () => 'none', 1, []],
-  ])('a notice may have %s in place of the text', async (_, events, left, kinds) => {
+  test('a notice may have an object in place of the text', async () => {
     const { person, user_id } = await registered();
     log.takeEvents();
-    expect((await sendNotice(api, {}, { events: events(person.sub) })).status).toBe(200);
-    expect([told().map(([kind]) => kind), await liveOf(user_id)]).toEqual([kinds, left]);
+    expect((await sendNotice(api, {}, { events: { type: 'consent-revoked', sub: person.sub } })).status).toBe(200);
+    expect([told(), await liveOf(user_id)]).toEqual([[['consent_revoked', user_id]], 0]);
   });
 
   test('a notice is remembered for as long as its signature counts', async () => {
@@ -281,9 +286,9 @@ describe('a notice of Apple', () => {
     );
     const shown = answers.map(({ status, json }) => [status, Object.keys(json.data), json.data.message]);
     expect(shown).toEqual(Array(3).fill([200, ['message', 'timestamp'], 'NOTICE_RECEIVED']));
-    expect(told().sort()).toEqual(
-      [known.user_id, undefined, undefined].map((user_id) => ['consent_revoked', user_id]).sort(),
-    );
+    const { kinds, reasons } = toldAndIgnored();
+    expect(kinds.sort()).toEqual([known.user_id, undefined].map((user_id) => ['consent_revoked', user_id]).sort());
+    expect(reasons).toEqual(['unknown_subject']);
   });
 
   test.each([
@@ -303,6 +308,8 @@ describe('a notice of Apple', () => {
       (jti) =>
         [`its id is ${jti}`, async (sub: string) => signNotice({ type: 'consent-revoked', sub }, { jti })] as const,
     ),
+    ['its events are no JSON', async () => signNotice({}, { events: 'none' })],
+    ['it has no event', async () => signNotice([])],
     ['it is an ID token', async (sub: string) => signIdToken('office', { sub, jti: randomUUID() })],
     [
       'its signature is wrong',
@@ -401,28 +408,86 @@ describe('a security event token', () => {
     expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(401);
   });
 
-  test.each([
-    ['proves that the way is open', `${risc}/verification`, {}, 'other'],
-    ['asks for a new password', `${risc}/account-credential-change-required`, {}, 'other'],
-    ['nobody knows', 'https://example.com/event', {}, 'other'],
-    [
-      'is about a person of another provider',
-      `${risc}/sessions-revoked`,
-      { subject: { iss: 'other', sub: 'x' } },
-      'sessions_revoked',
-    ],
-  ])('a security event token that %s changes nothing', async (_, uri, event, kind) => {
+  test('a security event token that proves that the way is open changes nothing, and counts as understood', async () => {
     const { person, user_id } = await registered('partner');
     log.takeEvents();
-    expect((await sendToken(uri, person.sub, event)).status).toBe(202);
-    expect([told(), await liveOf(user_id)]).toEqual([[[kind, kind === 'other' ? user_id : undefined]], 1]);
+    expect((await sendToken(`${risc}/verification`, person.sub)).status).toBe(202);
+    expect([told(), await liveOf(user_id)]).toEqual([[['other', user_id]], 1]);
   });
 
-  test('a security event token of another media type or app is refused', async () => {
+  const issuer = () => `${process.env.TEST_PROVIDER_URL}/partner`;
+  const byIssuer = (sub: string, iss = issuer()) => ({ format: 'iss_sub', iss, sub });
+  const byAddress = { format: 'email', email: 'a@partner.example' };
+
+  test.each<[string, (sub: string) => object]>([
+    ['by issuer and subject', (sub) => byIssuer(sub)],
+    ['by an opaque id', (id) => ({ format: 'opaque', id })],
+    ['by aliases', (sub) => ({ format: 'aliases', identifiers: [byAddress, byIssuer('x', 'other'), byIssuer(sub)] })],
+    [
+      'as user of a session',
+      (id) => ({ format: 'complex', user: byIssuer(id), session: { format: 'opaque', id: 's' } }),
+    ],
+  ])('a CAEP event whose top-level sub_id names the person %s ends the sessions', async (_, subjectOf) => {
+    const { person, user_id } = await registered('partner');
+    const claims = { sub_id: subjectOf(person.sub) };
+    const { status, text } = await sendToken(`${caep}/session-revoked`, '', { subject: undefined }, claims);
+    expect([status, text, await liveOf(user_id)]).toEqual([202, '', 0]);
+  });
+
+  test.each<[string, string, (sub: string) => object]>([
+    ['unknown_event', 'https://example.com/event', (sub) => byIssuer(sub)],
+    ['unknown_event', `${risc}/account-credential-change-required`, (sub) => byIssuer(sub)],
+    ['unknown_subject', `${risc}/sessions-revoked`, (sub) => byIssuer(sub, 'other')],
+    ['unknown_subject', `${risc}/sessions-revoked`, () => byAddress],
+    [
+      'unknown_subject',
+      `${risc}/sessions-revoked`,
+      (sub) => ({ format: 'aliases', identifiers: [byIssuer(sub), byIssuer('x')] }),
+    ],
+    ['unknown_subject', `${risc}/sessions-revoked`, (sub) => ({ format: 'complex', session: byIssuer(sub) })],
+  ])(
+    'an event that is not understood gets 202, and is counted and audited as %s: %s',
+    async (reason, uri, subjectOf) => {
+      const { person, user_id } = await registered('partner');
+      log.takeEvents();
+      const before = await api.metric('auth_provider_notices_total', { notice: reason });
+      expect((await sendToken(uri, '', { subject: subjectOf(person.sub) })).status).toBe(202);
+      const audited = { event: 'provider_notice.ignored', outcome: 'failure', provider: 'partner', reason };
+      expect(log.takeEvents()).toEqual([expect.objectContaining(audited)]);
+      expect(await api.metric('auth_provider_notices_total', { notice: reason })).toBe(before + 1);
+      expect(await liveOf(user_id)).toBe(1);
+    },
+  );
+
+  test.each<[string, object]>([
+    ['invalid_audience', { aud: 'other' }],
+    ['invalid_issuer', { iss: 'https://other.example' }],
+    ['invalid_request', { jti: undefined }],
+    ['invalid_request', { iat: 1 }],
+    ['invalid_request', { events: 'none' }],
+    ['invalid_request', { events: {} }],
+    ['invalid_request', { events: { [`${risc}/sessions-revoked`]: {} } }],
+  ])('a security event token is refused as RFC 8935 says, with %s: %j', async (err, claims) => {
     const { person } = await registered('partner');
+    const { status, json, headers } = await sendToken(`${risc}/sessions-revoked`, person.sub, {}, claims);
+    expect([status, json]).toEqual([400, { err, description: expect.any(String) }]);
+    expect([headers['content-language'], headers['content-type']]).toEqual(['en', 'application/json']);
+  });
+
+  test.each([
+    ['authentication_failed', async () => `${(await signIdToken('partner', {})).slice(0, -6)}AAAAAA`],
+    ['invalid_key', async () => `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`],
+    ['invalid_request', async () => 'none'],
+    ['invalid_request', async () => ''],
+  ])('what is sent as a security event token is refused with %s', async (err, forge) => {
+    const headers = { 'Content-Type': 'application/secevent+jwt' };
+    const { status, json } = await api.send({ path: hook, body: Buffer.from(await forge()), headers });
+    expect([status, json.err]).toEqual([400, err]);
+  });
+
+  test('a security event token of another media type is refused in the form of the service', async () => {
     const wrong = await api.send({ path: hook, body: 'x', headers: { 'Content-Type': 'text/plain' } });
     expect([wrong.status, wrong.json.error_code]).toEqual([415, 'ERR-UNSUPPORTED-MEDIA-TYPE']);
-    expect((await sendToken(`${risc}/sessions-revoked`, person.sub, {}, { aud: 'other' })).status).toBe(401);
   });
 });
 

@@ -23,7 +23,8 @@ const simple: Readonly<Record<string, string>> = {
  * has no such type.
  */
 export function typeOf(schema: Schema, level: number): string {
-  if (schema.anyOf) return schema.anyOf.map((option) => typeOf(option, level)).join(' | ');
+  // Beside properties it says which of them are needed, which the type leaves open.
+  if (schema.anyOf && !schema.properties) return schema.anyOf.map((option) => typeOf(option, level)).join(' | ');
   if (schema.enum) return schema.enum.map(literal).join(' | ');
   if (schema.const !== undefined) return literal(schema.const);
   if (schema.items) return `readonly ${itemType(schema.items, level)}[]`;

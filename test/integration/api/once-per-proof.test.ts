@@ -178,7 +178,7 @@ test('the counter of an assertion is compared with the one that its transaction 
       const prove = createPasskeyProof({
         passkeys,
         verifier: { verifyUse: async () => assertion },
-        audit: () => undefined,
+        refusePasskey: () => new AppError('ERR-PASSKEY-INVALID'),
       });
       return prove(user, { challengeId: 'challenge', credential: shown }, rules, scene.origin);
     }),

@@ -171,16 +171,18 @@ describe('an ID token', () => {
     },
   );
 
-  test.each(['sub', 'type', 'is_private_email', 'subject', 'reason'])(
+  test.each(['sub', 'type', 'is_private_email', 'subject', 'reason', 'identifiers', 'user', 'id', 'format'])(
     'a signed notice whose %s has another type is no error',
     async (field) => {
       for (const value of [{ toString: 'x' }, ['x'], 7, null]) {
         const apple = { type: 'email-disabled', sub: 'somebody', [field]: value };
-        const subjects = [value, { iss: value, sub: 'somebody' }, { iss: issuer.issuer, sub: value }];
+        const iss = issuer.issuer;
+        const forms = ['aliases', 'opaque', 'complex'].map((format) => ({ format, [field]: value }));
+        const subjects = [value, { iss: value, sub: 'somebody' }, { iss, sub: value }, ...forms];
         const risc = subjects.map((subject) => [`${risk}/${subjects.indexOf(subject)}`, { subject, reason: value }]);
-        const events = { ...Object.fromEntries(risc), [`${risk}/sessions-revoked`]: value };
+        const events = { ...Object.fromEntries(risc), [`${risk}/sessions-revoked`]: { subject: value } };
         const open = (notices: 'apple' | 'risc', said: unknown) =>
-          sign({ jti: 'notice', events: said }).then(openNotices({ notices }));
+          sign({ jti: 'notice', events: said, sub_id: subjects.at(-1) }).then(openNotices({ notices }));
         expect(await open('apple', apple)).toMatchObject({ id: 'notice' });
         expect(await open('apple', JSON.stringify(apple))).toMatchObject({ id: 'notice' });
         expect(await open('risc', events)).toMatchObject({ id: 'notice' });

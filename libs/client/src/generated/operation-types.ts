@@ -1105,12 +1105,12 @@ export interface OperationTypes {
   readonly linkIdentity: {
     readonly params: { readonly identity: string };
     readonly body: {
+      readonly current_password?: string;
+      readonly step_up_token?: string;
       readonly challenge_id: string;
       readonly id_token: string;
       /** Of the same sign-in as the ID token. A provider with `token_endpoint`, such as Apple, exchanges it. */
       readonly authorization_code?: string;
-      readonly current_password?: string;
-      readonly step_up_token?: string;
     };
     readonly data: {
       readonly identity_id: string;

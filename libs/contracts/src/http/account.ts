@@ -17,14 +17,19 @@ import { Identity } from './identity.ts';
 import { Platform } from './login.ts';
 import { Passkey } from './passkey-credentials.ts';
 
-/**
- * Part of the body of every operation that asks who is there: one of the two is needed. While the second factor is on,
- * only `step_up_token` counts.
- */
-export const freshFields = {
+const freshFields = {
   current_password: Type.Optional(GivenPassword),
   step_up_token: Type.Optional(SealedToken),
 } as const;
+
+/**
+ * Creates the body of an operation that asks who is there: it has one of the two, besides the given fields. While the
+ * second factor is on, only `step_up_token` counts.
+ */
+export function FreshObject<P extends Readonly<Record<string, Type.TSchema>>>(fields: P) {
+  const anyOf = Object.keys(freshFields).map((name) => ({ required: [name] }));
+  return Type.Object({ ...freshFields, ...fields }, { anyOf });
+}
 
 const LocaleOrNull = Type.Unsafe<Locale | null>({
   enum: ['en', 'ru', null],
@@ -63,7 +68,7 @@ export const ChangeAccountRequest = Type.Object({
 export type ChangeAccountRequest = Type.Static<typeof ChangeAccountRequest>;
 
 /** Body of `POST /api/v1/account/password`. */
-export const ChangePasswordRequest = Type.Object({ ...freshFields, new_password: NewPassword });
+export const ChangePasswordRequest = FreshObject({ new_password: NewPassword });
 export type ChangePasswordRequest = Type.Static<typeof ChangePasswordRequest>;
 
 /** Answer 200 of `POST /api/v1/account/password`. */
@@ -77,7 +82,7 @@ export const PasswordChangedResponse = Success(
 export type PasswordChangedResponse = Type.Static<typeof PasswordChangedResponse>;
 
 /** Body of `POST /api/v1/account/export`. */
-export const ExportAccountRequest = Type.Object(freshFields);
+export const ExportAccountRequest = FreshObject({});
 export type ExportAccountRequest = Type.Static<typeof ExportAccountRequest>;
 
 const TimestampOrNull = Type.Unsafe<string | null>({ ...Timestamp, type: ['string', 'null'] });

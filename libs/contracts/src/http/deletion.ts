@@ -1,10 +1,10 @@
 import * as Type from '../type.ts';
-import { freshFields } from './account.ts';
+import { FreshObject } from './account.ts';
 import { Success, Timestamp } from './fields.ts';
 import { LoginRequest } from './login.ts';
 
 /** Body of `POST /api/v1/account/deletion`. */
-export const DeletionRequest = Type.Object(freshFields);
+export const DeletionRequest = FreshObject({});
 export type DeletionRequest = Type.Static<typeof DeletionRequest>;
 
 /** Answer 202 to an order to delete an account. */

@@ -1,5 +1,5 @@
 import * as Type from '../type.ts';
-import { freshFields } from './account.ts';
+import { FreshObject } from './account.ts';
 import { Code, exampleChallengeId, exampleCode } from './challenges.ts';
 import { NameOrNull, SealedToken, Success, Timestamp, Uuid } from './fields.ts';
 import { Identity } from './identity.ts';
@@ -56,16 +56,19 @@ export const LinkCodeRequest = Type.Object({ link_challenge_id: SealedToken });
 export type LinkCodeRequest = Type.Static<typeof LinkCodeRequest>;
 
 /** Body of `POST /api/v1/auth/federated/link`: with one proof of the account, the first that it has of these. */
-export const FederatedLinkRequest = Type.Object({
-  link_challenge_id: SealedToken,
-  password: Type.Optional(password),
-  credential: Type.Optional(UsedCredential),
-  challenge_id: Type.Optional(Uuid),
-  code: Type.Optional(Code),
-  device_id,
-  device_name,
-  platform,
-});
+export const FederatedLinkRequest = Type.Object(
+  {
+    link_challenge_id: SealedToken,
+    password: Type.Optional(password),
+    credential: Type.Optional(UsedCredential),
+    challenge_id: Type.Optional(Uuid),
+    code: Type.Optional(Code),
+    device_id,
+    device_name,
+    platform,
+  },
+  { anyOf: [['password'], ['credential'], ['challenge_id', 'code']].map((required) => ({ required })) },
+);
 export type FederatedLinkRequest = Type.Static<typeof FederatedLinkRequest>;
 
 /** Answer 200 of `GET /api/v1/account/identities`. */
@@ -73,11 +76,10 @@ export const IdentityListResponse = Success(Type.Object({ identities: Type.Array
 export type IdentityListResponse = Type.Static<typeof IdentityListResponse>;
 
 /** Body of `POST /api/v1/account/identities/{provider}`. */
-export const LinkIdentityRequest = Type.Object({
+export const LinkIdentityRequest = FreshObject({
   challenge_id: SealedToken,
   id_token: IdToken,
   authorization_code: AuthorizationCode,
-  ...freshFields,
 });
 export type LinkIdentityRequest = Type.Static<typeof LinkIdentityRequest>;
 
@@ -86,7 +88,7 @@ export const IdentityResponse = Success(Type.Object({ ...Identity.properties, ti
 export type IdentityResponse = Type.Static<typeof IdentityResponse>;
 
 /** Body of `DELETE /api/v1/account/identities/{identity_id}`. */
-export const UnlinkIdentityRequest = Type.Object(freshFields);
+export const UnlinkIdentityRequest = FreshObject({});
 export type UnlinkIdentityRequest = Type.Static<typeof UnlinkIdentityRequest>;
 
 /** Answer 200 of `DELETE /api/v1/account/identities/{identity_id}`. */

@@ -127,3 +127,13 @@ export const SealedToken = Type.String({ minLength: 1, maxLength: 2_048, example
 export function Success<T extends Type.TSchema>(data: T) {
   return Type.Object({ status: Type.Literal('success'), data });
 }
+
+/** Keywords for a body whose `method` decides which field it must have: for each field the methods that need it. */
+export function demandedByMethod(needs: Readonly<Record<string, readonly string[]>>) {
+  return {
+    allOf: Object.entries(needs).map(([field, methods]) => ({
+      if: { not: { properties: { method: { enum: methods } } } },
+      else: { required: [field] },
+    })),
+  };
+}

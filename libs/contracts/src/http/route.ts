@@ -43,8 +43,15 @@ export interface Route {
   readonly finality?: 'commit' | 'fence' | 'itself' | 'none';
   readonly headers: readonly RequestHeader[];
   readonly body?: TSchema;
-  /** Media type of a token that may be sent in place of JSON: it is the body's `payload`. */
-  readonly token?: 'application/secevent+jwt';
+  /**
+   * A token that may be sent in place of JSON: it is the body's `payload`. Its success is 202 without a body, and its
+   * refusal is 400 with the body of RFC 8935.
+   */
+  readonly token?: {
+    readonly mediaType: 'application/secevent+jwt';
+    readonly accepted: string;
+    readonly refused: { readonly description: string; readonly body: TSchema; readonly example: unknown };
+  };
   /** Query parameters, by name. */
   readonly requests?: Readonly<Record<string, RequestExample>>;
   /** The success status, and its body. */
@@ -53,8 +60,6 @@ export interface Route {
     readonly description: string;
     /** Description of a 201 with the same body, if the operation can create what it otherwise finds. */
     readonly created?: string;
-    /** Description of a 202 with the same body, if that is the answer to a token. */
-    readonly accepted?: string;
     readonly body: TSchema;
     readonly example: unknown;
     /** Operations to call next with this answer. The body is an OpenAPI runtime expression. */

@@ -1,6 +1,6 @@
 import * as Type from '../type.ts';
-import { freshFields } from './account.ts';
-import { ChallengeToken, Success, Timestamp, Uuid } from './fields.ts';
+import { FreshObject } from './account.ts';
+import { ChallengeToken, demandedByMethod, Success, Timestamp, Uuid } from './fields.ts';
 import { TokenResponse, tokenExample } from './login.ts';
 import { UsedCredential } from './passkey-credentials.ts';
 
@@ -40,7 +40,7 @@ export const FactorsResponse = Success(
 export type FactorsResponse = Type.Static<typeof FactorsResponse>;
 
 /** Body of the operations on the second factor that only ask who is there. */
-export const FreshRequest = Type.Object(freshFields);
+export const FreshRequest = FreshObject({});
 export type FreshRequest = Type.Static<typeof FreshRequest>;
 
 /** Answer 201 of `POST /api/v1/account/totp`. */
@@ -92,23 +92,29 @@ export const TrustEndedResponse = Success(
 export type TrustEndedResponse = Type.Static<typeof TrustEndedResponse>;
 
 /** Body of `POST /api/v1/auth/login/second-factor`. */
-export const ConfirmSecondFactorRequest = Type.Object({
-  challenge_id: ChallengeToken,
-  method: Type.Enum(['totp', 'recovery_code', 'passkey']),
-  code: Type.Optional(
-    Type.String({
-      readAs: 'code',
-      minLength: 1,
-      maxLength: 64,
-      description: 'The code of the authenticator app, or a recovery code in any spelling.',
-      examples: ['048151'],
-    }),
-  ),
-  credential: Type.Optional(UsedCredential),
-  trust_device: Type.Optional(
-    Type.Boolean({ default: false, description: 'Asks for a token that spares this device the next second factors.' }),
-  ),
-});
+export const ConfirmSecondFactorRequest = Type.Object(
+  {
+    challenge_id: ChallengeToken,
+    method: Type.Enum(['totp', 'recovery_code', 'passkey']),
+    code: Type.Optional(
+      Type.String({
+        readAs: 'code',
+        minLength: 1,
+        maxLength: 64,
+        description: 'The code of the authenticator app, or a recovery code in any spelling.',
+        examples: ['048151'],
+      }),
+    ),
+    credential: Type.Optional(UsedCredential),
+    trust_device: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Asks for a token that spares this device the next second factors.',
+      }),
+    ),
+  },
+  demandedByMethod({ code: ['totp', 'recovery_code'], credential: ['passkey'] }),
+);
 export type ConfirmSecondFactorRequest = Type.Static<typeof ConfirmSecondFactorRequest>;
 
 /** Answer 200 of `POST /api/v1/auth/login/second-factor`: that of a login. */

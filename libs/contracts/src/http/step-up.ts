@@ -1,5 +1,5 @@
 import * as Type from '../type.ts';
-import { GivenPassword, SealedToken, Seconds, Success, Timestamp } from './fields.ts';
+import { demandedByMethod, GivenPassword, SealedToken, Seconds, Success, Timestamp } from './fields.ts';
 import { RequestOptions, UsedCredential } from './passkey-credentials.ts';
 
 /** Life of a step-up token, in seconds. */
@@ -44,20 +44,23 @@ export const StepUpChallengeResponse = Success(
 export type StepUpChallengeResponse = Type.Static<typeof StepUpChallengeResponse>;
 
 /** Body of `POST /api/v1/account/step-up`. */
-export const StepUpRequest = Type.Object({
-  challenge_id: SealedToken,
-  method: StepUpMethod,
-  password: Type.Optional(GivenPassword),
-  code: Type.Optional(
-    Type.String({
-      readAs: 'code',
-      minLength: 1,
-      maxLength: 64,
-      description: 'The code of the mail or the app, or a recovery code.',
-    }),
-  ),
-  credential: Type.Optional(UsedCredential),
-});
+export const StepUpRequest = Type.Object(
+  {
+    challenge_id: SealedToken,
+    method: StepUpMethod,
+    password: Type.Optional(GivenPassword),
+    code: Type.Optional(
+      Type.String({
+        readAs: 'code',
+        minLength: 1,
+        maxLength: 64,
+        description: 'The code of the mail or the app, or a recovery code.',
+      }),
+    ),
+    credential: Type.Optional(UsedCredential),
+  },
+  demandedByMethod({ password: ['password'], code: ['email_code', 'totp', 'recovery_code'], credential: ['passkey'] }),
+);
 export type StepUpRequest = Type.Static<typeof StepUpRequest>;
 
 /** Answer 200 of `POST /api/v1/account/step-up`. */

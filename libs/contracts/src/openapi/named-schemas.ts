@@ -64,6 +64,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   GroupMember: groups.GroupMember,
   Invite: invites.Invite,
   Identity,
+  EventTokenRefusal: providerNotice.EventTokenRefusal,
   ...passkeyCredentials,
   JsonWebKeySet,
   JsonWebKey,

@@ -55,6 +55,12 @@ export function openApiDocument(
     const name = names.get(unionKey({ status, codes }));
     return name === undefined ? [] : [[name, unionSchema(codes, errors)] as const];
   });
+  const parts = Object.fromEntries(
+    [...paths].map(([path, group]) => [
+      openApiPath(path),
+      Object.fromEntries(group.map((route) => [route.method, operationOf(route, errors, names)])),
+    ]),
+  );
   return {
     openapi: '3.1.1',
     info: {
@@ -65,15 +71,10 @@ export function openApiDocument(
     },
     servers: [{ url: '/', description: 'The host that serves this document.' }],
     tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
-    paths: Object.fromEntries(
-      [...paths].map(([path, group]) => [
-        openApiPath(path),
-        Object.fromEntries(group.map((route) => [route.method, operationOf(route, errors, names)])),
-      ]),
-    ),
+    paths: parts,
     components: {
-      schemas: { ...publishNamedSchemas(), ...codeSchemas(used, errors), ...Object.fromEntries(unions) },
-      headers: responseHeaders,
+      schemas: usedIn(parts, { ...publishNamedSchemas(), ...codeSchemas(used, errors), ...Object.fromEntries(unions) }),
+      headers: usedIn(parts, responseHeaders),
       parameters: Object.fromEntries(
         Object.entries(requestHeaders).map(([name, header]) => [name, parameterOf(name, header)]),
       ),
@@ -95,13 +96,30 @@ export function openApiDocument(
   };
 }
 
+/**
+ * Returns the components that the part refers to, also by way of others. Two schemas of the same text share the name of
+ * one, and each code generator would make a class of the other.
+ */
+function usedIn(part: Json, components: JsonObject): JsonObject {
+  const used = new Set<string>();
+  const visit = (text: string) => {
+    for (const [, name = ''] of text.matchAll(/"#\/components\/\w+\/([\w-]+)"/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      visit(JSON.stringify(components[name]) ?? '');
+    }
+  };
+  visit(JSON.stringify(part));
+  return Object.fromEntries(Object.entries(components).filter(([name]) => used.has(name)));
+}
+
 /** Converts an Express path (`/x/:id`) to OpenAPI's form (`/x/{id}`). */
 export function openApiPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
 function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<string, string>): JsonObject {
-  const { operationId, tag, summary, description: text, body, success } = route;
+  const { operationId, tag, summary, description: text, body, success, token } = route;
   const isIdempotent = route.headers.includes('Idempotency-Key');
   const replayed: JsonObject = isIdempotent ? headersOf(['Idempotency-Replayed'], () => false) : {};
   const parameters = parametersOf(route);
@@ -124,8 +142,21 @@ function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<
         ...answer,
       },
       ...(success.created === undefined ? {} : { 201: { description: success.created, ...answer } }),
-      ...(success.accepted === undefined ? {} : { 202: { description: success.accepted, ...answer } }),
+      ...(token === undefined ? {} : tokenAnswers(token)),
       ...errorResponses({ operationId, codes: route.errors }, { errors: errorsOf(route, errors), names }),
+    },
+  };
+}
+
+function tokenAnswers({ accepted, refused }: NonNullable<Route['token']>): JsonObject {
+  const headers = headersOf(headersOfAll, () => true);
+  const content = { 'application/json': { schema: publishSchema(refused.body), example: refused.example as Json } };
+  return {
+    202: { description: accepted, headers },
+    400: {
+      description: refused.description,
+      headers: { ...headers, ...headersOf(['Content-Language'], () => true) },
+      content,
     },
   };
 }
@@ -159,10 +190,11 @@ function requestBodyOf({ requests = {}, token }: Route, schema: JsonObject): Jso
     { summary, value: value as JsonObject },
   ]);
   const json = { 'application/json': { schema, examples: Object.fromEntries(examples) } };
-  return { required: true, content: { ...json, ...(token && { [token]: { schema: { type: 'string' } } }) } };
+  return { required: true, content: { ...json, ...(token && { [token.mediaType]: { schema: { type: 'string' } } }) } };
 }
 
 function parameterOf(name: string, header: (typeof requestHeaders)[keyof typeof requestHeaders]): JsonObject {
-  const { required, description: text, schema, example } = header;
-  return { name, in: 'header', required, description: text, schema: publishSchema(schema), example };
+  const { required, description: text, schema } = header;
+  const example: JsonObject = 'example' in header ? { example: header.example } : {};
+  return { name, in: 'header', required, description: text, schema: publishSchema(schema), ...example };
 }

@@ -181,7 +181,7 @@ export const endpoints = {
     reaction: { type: 'CHECK_PASSKEY' },
     retry: 'never',
     severity: 'info',
-    details: { unknown_credential: 'boolean?' },
+    details: { unknown_credential: 'boolean?', fault: 'string?' },
   },
   'ERR-PASSKEY-EXISTS': {
     domain: 'ENDPOINT',

@@ -49,6 +49,12 @@ export const counterTable = {
     label: 'outcome',
     by: 'method',
   },
+  passkeyFaults: {
+    name: 'auth_passkeys_refused_total',
+    title: 'Passkeys refused',
+    help: 'Passkeys that were refused, new or used in any way, by their first fault',
+    label: 'fault',
+  },
   stepUps: {
     name: 'auth_step_ups_total',
     title: 'Step-ups',
@@ -95,9 +101,9 @@ export const counterTable = {
   providerNotices: {
     name: 'auth_provider_notices_total',
     title: 'Notices of providers',
-    help: 'Notices of providers about people, by what they tell; refused: it was not signed by the provider for us, or was one too many',
+    help: 'Notices of providers about people, by what they tell; refused: not signed by the provider for us, or one too many; unknown_…, surplus: an event that was not understood',
     label: 'notice',
-    values: [...noticeKinds, 'refused'],
+    values: [...noticeKinds, 'refused', 'unknown_event', 'unknown_subject', 'surplus'],
   },
   groupChanges: {
     name: 'auth_group_changes_total',

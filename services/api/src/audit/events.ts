@@ -169,10 +169,10 @@ export const auditEvents = {
   },
   'passkey.refused': {
     outcome: 'failure',
-    fields: user,
+    fields: ['user_id?'],
     reasons: passkeyFaults,
-    meaning:
-      'A credential of an account was refused, for a new passkey, a login, a link, a second factor or a step-up.',
+    counts: { in: 'passkeyFaults', as: 'reason' },
+    meaning: 'A passkey was refused, for a new one, a login, a link, a second factor or a step-up.',
   },
   'passkey.backup_eligible': {
     fields: ['user_id', 'passkey_id'],
@@ -212,6 +212,17 @@ export const auditEvents = {
     counts: { in: 'providerNotices', as: 'notice' },
     meaning:
       'A provider told of a person: `notice` says what. `user_id` is there if an account has the identity. `session.revoked` follows for each session that ends. A repeat is no event.',
+  },
+  'provider_notice.ignored': {
+    outcome: 'failure',
+    fields: ['user_id?', 'identity_id?', 'provider'],
+    reasons: {
+      unknown_event: 'its type',
+      unknown_subject: 'it names no one person of this provider',
+      surplus: 'it stood behind the tenth event of its notice',
+    },
+    counts: { in: 'providerNotices', as: 'reason' },
+    meaning: 'An event of a notice was not understood: it was answered like any other, and nothing followed.',
   },
   'provider_notice.refused': {
     outcome: 'failure',

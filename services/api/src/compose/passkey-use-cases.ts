@@ -1,4 +1,5 @@
 import { AppError } from '@auth-account/errors';
+import type { Audit } from '../audit/audit.ts';
 import type { ApiConfig } from '../config.ts';
 import type { Operations } from '../http/operations.ts';
 import { createPasskeyVerifier, type PasskeyVerifier } from '../security/passkeys/passkey-verifier.ts';
@@ -14,23 +15,31 @@ import {
   type LogInByPasskeyDeps,
 } from '../usecases/passkeys/log-in-by-passkey.ts';
 import { createListPasskeys, createRenamePasskey, type PasskeyListDeps } from '../usecases/passkeys/passkey-lists.ts';
-import { createPasskeyProof, type PasskeyProof, type PasskeyProofDeps } from '../usecases/proofs/passkey-proof.ts';
+import {
+  createPasskeyProof,
+  createRefusePasskey,
+  type PasskeyProof,
+  type PasskeyProofDeps,
+  type RefusePasskey,
+} from '../usecases/proofs/passkey-proof.ts';
 
 /** The parts that passkeys need besides those of the other use cases. */
 export interface PasskeyParts {
   readonly rpId: string;
   readonly verifier: PasskeyVerifier;
   readonly passkeyProof: PasskeyProof;
+  readonly refusePasskey: RefusePasskey;
 }
 
 /** Creates the parts that passkeys need; undefined if the service has no passkeys. */
 export function composePasskeys(
   { WEBAUTHN_RP_ID: rpId, WEBAUTHN_ORIGINS: origins }: ApiConfig,
-  parts: Omit<PasskeyProofDeps, 'verifier'>,
+  parts: Pick<PasskeyProofDeps, 'passkeys'> & { readonly audit: Audit },
 ): PasskeyParts | undefined {
   if (rpId === undefined) return;
   const verifier = createPasskeyVerifier({ rpId, origins });
-  return { rpId, verifier, passkeyProof: createPasskeyProof({ ...parts, verifier }) };
+  const refusePasskey = createRefusePasskey({ ...parts, rpId });
+  return { rpId, verifier, refusePasskey, passkeyProof: createPasskeyProof({ ...parts, verifier, refusePasskey }) };
 }
 
 const names = [

@@ -39,9 +39,7 @@ export function openProviders({ IDENTITY_PROVIDERS: entries }: ApiConfig, parts:
     verifiers: new Map(providers.map(({ name, verify }) => [name, verify.idToken])),
     notices: new Map(
       providers.flatMap(({ name, notices, emailDomains, verify }) =>
-        notices === undefined
-          ? []
-          : [[name, { verify: verify.notice, isToken: notices === 'risc', emailDomains }] as const],
+        notices === undefined ? [] : [[name, { verify: verify.notice, emailDomains }] as const],
       ),
     ),
     exchanges: new Map(

@@ -21,9 +21,8 @@ export function checkAnswersOf(route: Route): RequestHandler {
   const errors = new Map(route.errors.map((code) => [code, errorCheck(code, route.errorStatuses?.[code])]));
 
   function check(status: number, body: unknown): string | undefined {
-    const { created, accepted } = route.success;
-    const others = [...(created ? [201] : []), ...(accepted ? [202] : [])];
-    if (status === route.success.status || others.includes(status))
+    if (route.token !== undefined && (status === 202 || status === 400)) return tokenFault(route.token, status, body);
+    if (status === route.success.status || (route.success.created !== undefined && status === 201))
       return faultOf(
         compiled(successBody, () => successBody),
         body,
@@ -38,7 +37,7 @@ export function checkAnswersOf(route: Route): RequestHandler {
   return (_req, res, next) => {
     extendContext(res, {
       checkAnswer(status, body) {
-        const sent: unknown = JSON.parse(JSON.stringify(body));
+        const sent: unknown = body === undefined ? undefined : JSON.parse(JSON.stringify(body));
         const fault = check(status, sent);
         if (fault === undefined) return;
         // The 500 that follows is always sent, even if the operation does not declare it.
@@ -50,6 +49,15 @@ export function checkAnswersOf(route: Route): RequestHandler {
     });
     next();
   };
+}
+
+/** Returns the fault of an answer to a security event token. */
+function tokenFault({ refused }: NonNullable<Route['token']>, status: number, body: unknown): string | undefined {
+  if (status === 202) return body === undefined ? undefined : 'a 202 has no body';
+  return faultOf(
+    compiled(refused.body, () => refused.body),
+    body,
+  );
 }
 
 interface ErrorCheck {

@@ -9,7 +9,7 @@ import type { WellKnownFiles } from '../security/passkeys/well-known-files.ts';
 import { createConfirm } from './confirm-answers.ts';
 import type { Handlers } from './mount-routes.ts';
 import { callerOf, contextOf, siblingOf } from './request-context.ts';
-import { sendJson } from './send-json.ts';
+import { sendEmpty, sendJson } from './send-json.ts';
 
 type Routes = typeof routes;
 type SuccessOf<N extends RouteName> = Static<Routes[N]['success']['body']>;
@@ -62,19 +62,11 @@ interface Creatable<D> {
   readonly isCreated: boolean;
 }
 
-interface Acceptable<D> {
-  readonly data: D;
-  /** True if the request has sent a token, which is answered with 202. */
-  readonly isAccepted: boolean;
-}
-
 type OutputOf<N extends RouteName> = 'Idempotency-Key' extends Routes[N]['headers'][number]
   ? Replayable<DataOf<N>>
   : Routes[N]['success'] extends { readonly created: string }
     ? Creatable<DataOf<N>>
-    : Routes[N]['success'] extends { readonly accepted: string }
-      ? Acceptable<DataOf<N>>
-      : DataOf<N>;
+    : DataOf<N>;
 
 /**
  * The use case of each route. It takes the parts of the request that the route declares, and may omit trailing parts. A
@@ -129,23 +121,18 @@ function createHandler(route: Route, operation: AnyOperation, fence: Fence): Req
   return async (req, res) => {
     const parts = partsOf(route, req, res);
     const output = await confirm((origin) => operation(...parts, origin), contextOf(res));
-    const { created, accepted } = route.success;
-    const isWrapped = isIdempotent || created !== undefined || accepted !== undefined;
+    if (contextOf(res).isEventToken) {
+      sendEmpty(res, 202);
+      return;
+    }
+    const isWrapped = isIdempotent || route.success.created !== undefined;
     const { data, ...flags } = (isWrapped ? output : { data: output }) as { readonly data?: unknown } & Flags;
     if (flags.isReplayed) res.setHeader('Idempotency-Replayed', 'true');
-    sendSuccess(res, route, { status: 'success', data }, statusOf(flags) ?? route.success.status);
+    sendSuccess(res, route, { status: 'success', data }, flags.isCreated ? 201 : route.success.status);
   };
 }
 
-type Flags = Partial<
-  Pick<Replayable<unknown> & Creatable<unknown> & Acceptable<unknown>, 'isReplayed' | 'isCreated' | 'isAccepted'>
->;
-
-/** Returns the status of an answer that differs from the route's usual status. */
-function statusOf({ isCreated, isAccepted }: Flags): number | undefined {
-  if (isCreated) return 201;
-  return isAccepted ? 202 : undefined;
-}
+type Flags = Partial<Pick<Replayable<unknown> & Creatable<unknown>, 'isReplayed' | 'isCreated'>>;
 
 function partsOf(route: Route, { params, body }: Request, res: Response): unknown[] {
   const values = Object.entries(params).map(([name, value]) =>

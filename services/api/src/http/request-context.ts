@@ -17,6 +17,8 @@ export interface RequestContext extends RequestOrigin {
   readonly caller?: VerifiedAccessToken;
   /** Set by `authenticateSibling`. */
   readonly sibling?: Sibling;
+  /** True if the body is a security event token, which RFC 8935 answers; set by `tokenOrJsonBody`. */
+  readonly isEventToken?: boolean;
   /** Throws if the contract does not allow the answer. Set only if answers are validated. */
   readonly checkAnswer?: ((status: number, body: unknown) => void) | undefined;
 }

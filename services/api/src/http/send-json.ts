@@ -11,3 +11,10 @@ export function sendJson(res: Response, status: number, body: unknown): void {
   res.setHeader('Content-Type', 'application/json');
   res.end(JSON.stringify(body));
 }
+
+/** Ends the answer without a body, under the same rule. */
+export function sendEmpty(res: Response, status: number): void {
+  contextOf(res).checkAnswer?.(status, undefined);
+  res.statusCode = status;
+  res.end();
+}

@@ -19,7 +19,13 @@ import {
 } from '../federated.ts';
 import { Uuid } from '../fields.ts';
 import { TokenResponse, tokenExample } from '../login.ts';
-import { ProviderNoticeRequest, ProviderNoticeResponse, providerNoticeExample } from '../provider-notice.ts';
+import {
+  EventTokenRefusal,
+  eventTokenRefusalExample,
+  ProviderNoticeRequest,
+  ProviderNoticeResponse,
+  providerNoticeExample,
+} from '../provider-notice.ts';
 import type { Route } from '../route.ts';
 import {
   access,
@@ -229,7 +235,8 @@ export const federatedRoutes = {
     summary: 'Take a notice of a provider',
     description:
       'For providers: a person has withdrawn their consent, deleted their account there or lost it. JSON as Apple sends ' +
-      'it, or a security event token (RFC 8417). A repeat gets the same answer and changes nothing.',
+      'it, or a security event token (RFC 8417), which is answered as RFC 8935 says. A repeat gets the same answer and ' +
+      'changes nothing.',
     method: 'post',
     path: '/api/v1/hooks/:provider',
     auth: 'none',
@@ -238,11 +245,18 @@ export const federatedRoutes = {
     finality: 'fence',
     headers: ['Accept-Language'],
     body: ProviderNoticeRequest,
-    token: 'application/secevent+jwt',
+    token: {
+      mediaType: 'application/secevent+jwt',
+      accepted: 'The security event token is valid. What it tells and is understood has taken effect.',
+      refused: {
+        description: 'The security event token is refused (RFC 8935).',
+        body: EventTokenRefusal,
+        example: eventTokenRefusalExample,
+      },
+    },
     success: {
       status: 200,
       description: 'It has taken effect.',
-      accepted: 'The security event token has taken effect.',
       body: ProviderNoticeResponse,
       example: providerNoticeExample,
     },

@@ -1,3 +1,4 @@
+import type { EventTokenRefusal } from '@auth-account/contracts/http/provider-notice';
 import { type AppError as AnyAppError, AppError, isAppError, toHttp } from '@auth-account/errors';
 import { DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
@@ -8,6 +9,8 @@ import type { ErrorRequestHandler } from 'express';
 import type { Audit } from '../../audit/audit.ts';
 import { isAuthorizationStatus } from '../../audit/events.ts';
 import { RequestAbandoned } from '../../request/assert-client-connected.ts';
+import { NoticeFault } from '../../security/providers/provider.ts';
+import type { TokenFault } from '../../security/providers/provider-metrics.ts';
 import { contextOf, type RequestContext } from '../request-context.ts';
 import { sendJson } from '../send-json.ts';
 
@@ -26,6 +29,12 @@ export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
     auditRefusal(appError, context);
     if (res.headersSent) {
       next(error);
+      return;
+    }
+    const refusal = context.isEventToken ? eventTokenRefusal(appError) : undefined;
+    if (refusal !== undefined) {
+      res.setHeader('Content-Language', 'en');
+      sendJson(res, 400, refusal);
       return;
     }
     const { status, headers, body } = toHttp(appError, { locale });
@@ -84,6 +93,24 @@ function toAppError(error: unknown): AnyAppError {
 function unreadable(cause: unknown): AnyAppError {
   const item = { loc: ['body'], msg: 'The body could not be read', type: 'json_invalid' } as const;
   return new AppError('ERR-VALIDATION-FAILED', { details: [{ ...item, loc: ['body'] }], cause });
+}
+
+const refusalByFault: Partial<Record<TokenFault, EventTokenRefusal['err']>> = {
+  algorithm: 'invalid_key',
+  key: 'invalid_key',
+  signature: 'authentication_failed',
+  issuer: 'invalid_issuer',
+  audience: 'invalid_audience',
+};
+
+/** Returns the body of RFC 8935, section 2.3, for an error that is about the security event token itself. */
+function eventTokenRefusal({ code, cause }: AppError): EventTokenRefusal | undefined {
+  if (code !== 'ERR-IDENTITY-TOKEN-INVALID' && code !== 'ERR-VALIDATION-FAILED') return;
+  const fault = cause instanceof NoticeFault ? cause.fault : 'malformed';
+  return {
+    err: refusalByFault[fault] ?? 'invalid_request',
+    description: `The security event token is refused: ${fault}.`,
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@auth-account/errors';
 import express, { type RequestHandler } from 'express';
-import { extendContext } from '../request-context.ts';
+import { contextOf, extendContext } from '../request-context.ts';
 import { parseJson } from '../validation/parse-json.ts';
 import { announcesHugeBody } from './begin-request.ts';
 
@@ -41,11 +41,18 @@ const isToken = ({ headers }: IncomingMessage) => tokenForm.test(headers['conten
 
 /** Reads a JSON body like {@link jsonBody}, or a token, which becomes the body's `payload`. */
 export const tokenOrJsonBody: readonly RequestHandler[] = [
-  (req, res, next) => (isToken(req) ? next() : requireJson(req, res, next)),
+  (req, res, next) => {
+    if (!isToken(req)) {
+      requireJson(req, res, next);
+      return;
+    }
+    extendContext(res, { isEventToken: true });
+    next();
+  },
   refuseHuge,
   readRaw,
   (req, res, next) => {
-    if (!isToken(req)) {
+    if (!contextOf(res).isEventToken) {
       parseBody(req, res, next);
       return;
     }

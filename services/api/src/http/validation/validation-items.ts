@@ -28,7 +28,9 @@ const byType: Record<string, Violation> = {
 
 /** Translates AJV's errors into the contract's shape of a violation, without the refused value. */
 export function validationItems(errors: readonly ErrorObject[]): ValidationItem[] {
-  return errors.map(({ keyword, instancePath, params }) => {
+  // The branches of a choice have errors of their own.
+  const own = errors.filter(({ keyword }) => keyword !== 'anyOf' && keyword !== 'if');
+  return own.map(({ keyword, instancePath, params }) => {
     const [type, msg] = describe(keyword, params);
     const path = instancePath.split('/').slice(1).map(unescapePointer);
     return { loc: ['body', ...path, ...(keyword === 'required' ? [String(params.missingProperty)] : [])], msg, type };

@@ -1,3 +1,5 @@
+import type { TokenFault } from './provider-metrics.ts';
+
 /** Kinds of notices about a person. Nothing follows from `other`. */
 export const noticeKinds = [
   'consent_revoked',
@@ -25,10 +27,23 @@ export interface NoticeEvent {
   readonly kind: NoticeKind;
   /** The provider's id of the person; undefined if the event names none. */
   readonly sub: string | undefined;
+  /** Reason for which nothing follows from an event that was not understood. */
+  readonly ignored?: 'unknown_event' | 'unknown_subject' | 'surplus';
 }
 
-/** Returns the notice; undefined if the token is none of the provider, or is not for one of our apps. */
-export type VerifyNotice = (token: string) => Promise<ProviderNotice | undefined>;
+/** Returns the notice, or the fault for which the token does not count. */
+export type VerifyNotice = (token: string) => Promise<ProviderNotice | TokenFault>;
+
+/** Cause of the refusal of a notice. */
+export class NoticeFault extends Error {
+  override readonly name = 'NoticeFault';
+  readonly fault: TokenFault;
+
+  constructor(fault: TokenFault) {
+    super(`the notice was refused: ${fault}`);
+    this.fault = fault;
+  }
+}
 
 /** Longest time since a notice was signed, in seconds. Until then a provider may send it again. */
 export const noticeSeconds = 7 * 86_400;

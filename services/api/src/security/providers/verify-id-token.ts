@@ -86,7 +86,7 @@ const faultOfClaim: Readonly<Record<string, TokenFault>> = {
 };
 
 /** Returns the fault for which the library has refused a token. */
-function faultOf(error: InstanceType<typeof errors.JOSEError>): TokenFault {
+export function faultOf(error: InstanceType<typeof errors.JOSEError>): TokenFault {
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
     return faultOfClaim[error.claim] ?? 'malformed';
   }

@@ -16,6 +16,7 @@ import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import {
   type NoticeEvent,
+  NoticeFault,
   type NoticeKind,
   noticeSeconds,
   type ProviderNotice,
@@ -40,8 +41,6 @@ export interface ReceiveNoticeDeps {
 /** Check and form of a provider's notices. */
 export interface NoticeReceiver {
   readonly verify: VerifyNotice;
-  /** True if it sends security event tokens. Their answer is 202 (RFC 8935). */
-  readonly isToken: boolean;
   /** Domains of the addresses that it gives out itself. It may not stop mail to any other address. */
   readonly emailDomains: readonly string[];
 }
@@ -71,29 +70,23 @@ export function createReceiveNotice(deps: ReceiveNoticeDeps) {
     provider: string,
     { payload }: ProviderNoticeRequest,
     origin: RequestOrigin,
-  ): Promise<ReceivedNotice> => {
+  ): Promise<ProviderNoticeResponse['data']> => {
     const receiver = notices.get(provider);
     if (receiver === undefined) throw new AppError('ERR-ROUTE-NOT-FOUND');
     await limits.receiveNotice(origin);
     const notice = await receiver.verify(payload);
-    if (notice === undefined) {
+    if (typeof notice === 'string') {
       const refused = { user_id: undefined, identity_id: undefined, provider, reason: 'forged' } as const;
       audit({ event: 'provider_notice.refused', ...refused }, origin);
-      throw new AppError('ERR-IDENTITY-TOKEN-INVALID');
+      throw new AppError('ERR-IDENTITY-TOKEN-INVALID', { cause: new NoticeFault(notice) });
     }
     for (const [at, event] of notice.events.entries()) {
       const id = hash('sha256', JSON.stringify(['notice', provider, notice.id, at]), 'base64url');
       const { signedAt } = notice;
       await apply({ ...event, provider, id, signedAt, emailDomains: receiver.emailDomains }, origin);
     }
-    const data = { message: 'NOTICE_RECEIVED', timestamp: now().toISOString() } as const;
-    return { data, isAccepted: receiver.isToken };
+    return { message: 'NOTICE_RECEIVED', timestamp: now().toISOString() };
   };
-}
-
-interface ReceivedNotice {
-  readonly data: ProviderNoticeResponse['data'];
-  readonly isAccepted: boolean;
 }
 
 interface ReceivedEvent extends NoticeEvent, Pick<ProviderNotice, 'signedAt'>, Pick<NoticeReceiver, 'emailDomains'> {
@@ -122,7 +115,10 @@ function createApply(deps: ReceiveNoticeDeps) {
     const { id, provider, signedAt } = event;
     const at = now();
     const seen = await find(event, at);
-    const told = { provider, notice: event.kind } as const;
+    const told =
+      event.ignored === undefined
+        ? ({ event: 'provider_notice.received', provider, notice: event.kind } as const)
+        : ({ event: 'provider_notice.ignored', provider, reason: event.ignored } as const);
     const refused = ({ user, identity }: Pick<Concerned, 'user' | 'identity'>) =>
       ({
         event: 'provider_notice.refused',
@@ -140,8 +136,7 @@ function createApply(deps: ReceiveNoticeDeps) {
       const of = await find(event, at, session);
       if (of?.isOver) return { events: none, audit: [refused(of)], sessions: none };
       const outcome = of && (await change[of.kind]?.({ ...of, at, signedAt, origin }, session));
-      const received = { event: 'provider_notice.received', ...told } as const;
-      const audited = { ...received, user_id: of?.user._id, identity_id: of?.identity.id };
+      const audited = { ...told, user_id: of?.user._id, identity_id: of?.identity.id };
       return { events: none, sessions: none, ...outcome, audit: [audited, ...(outcome?.audit ?? none)] };
     };
     const isCommitted = async () => (await spentProofs.findConfirmed(id)) !== undefined;

@@ -23,7 +23,7 @@ import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts'
 import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
 import type { Spend } from '../proofs/once-per-proof.ts';
 import { challengeMs, creationOptions } from '../proofs/passkey-options.ts';
-import { userHandleOf } from '../proofs/passkey-proof.ts';
+import { type RefusePasskey, userHandleOf } from '../proofs/passkey-proof.ts';
 import { createPermitLater, type ReauthenticateDeps } from '../step-up/reauthenticate.ts';
 import { describePasskey } from './passkey-lists.ts';
 
@@ -31,6 +31,7 @@ export interface CreatePasskeyDeps extends ReauthenticateDeps {
   readonly passkeys: Pick<PasskeyStore, 'findHolder' | 'add' | 'has'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly verifier: Pick<PasskeyVerifier, 'verifyNew'>;
+  readonly refusePasskey: RefusePasskey;
   readonly sealedTokens: SealedTokens;
   readonly limits: ReauthenticateDeps['limits'] & Pick<Limits, 'addPasskey'>;
   readonly commit: Commit;
@@ -99,7 +100,7 @@ export function createCreatePasskeyChallenge(deps: CreatePasskeyDeps) {
  * `ERR-PASSKEY-LIMIT-REACHED`, `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
  */
 export function createCreatePasskey(deps: CreatePasskeyDeps) {
-  const { users, verifier, passkeys, limits, audit, ids, now } = deps;
+  const { users, verifier, refusePasskey, passkeys, limits, ids, now } = deps;
   const openChallenge = createOpenChallenge(deps);
   const add = createAdd(deps);
 
@@ -108,12 +109,9 @@ export function createCreatePasskey(deps: CreatePasskeyDeps) {
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<PasskeyResponse['data']> => {
-    const challenge = await openChallenge(challenge_id, caller);
+    const challenge = await openChallenge(challenge_id, caller, origin);
     const made = await verifier.verifyNew(credential, challenge_id);
-    if (typeof made === 'string') {
-      audit({ event: 'passkey.refused', user_id: caller.user_id, reason: made }, origin);
-      throw new AppError('ERR-PASSKEY-INVALID');
-    }
+    if (typeof made === 'string') throw refusePasskey(made, caller.user_id, origin);
     const user = await users.find(caller.user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     // A repeated request finds its own passkey here.
@@ -183,10 +181,14 @@ function createAdd({ passkeys, challenges, stepUpTokens, commit, ids }: CreatePa
 }
 
 /** Creates the function that opens a challenge for a new passkey of the caller in this session. */
-function createOpenChallenge({ sealedTokens }: CreatePasskeyDeps) {
-  return async (challengeId: string, { user_id, sid }: VerifiedAccessToken): Promise<CreationChallenge> => {
+function createOpenChallenge({ sealedTokens, refusePasskey }: CreatePasskeyDeps) {
+  return async (
+    challengeId: string,
+    { user_id, sid }: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<CreationChallenge> => {
     const challenge = (await sealedTokens.open('passkey', challengeId)) as CreationChallenge | undefined;
-    if (challenge?.user !== user_id || challenge.session !== sid) throw new AppError('ERR-PASSKEY-INVALID');
+    if (challenge?.user !== user_id || challenge.session !== sid) throw refusePasskey('challenge', user_id, origin);
     return challenge;
   };
 }

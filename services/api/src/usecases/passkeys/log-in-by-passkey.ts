@@ -13,11 +13,12 @@ import { areCredentialsChanged } from '../login/assert-may-log-in.ts';
 import type { OpenSession } from '../login/open-session.ts';
 import { deviceOfProof, type OncePerChallenge } from '../login/spend-proof.ts';
 import { challengeMs, requestOptions } from '../proofs/passkey-options.ts';
-import type { PasskeyProof, ProvedPasskey } from '../proofs/passkey-proof.ts';
+import type { PasskeyProof, ProvedPasskey, RefusePasskey } from '../proofs/passkey-proof.ts';
 
 export interface LogInByPasskeyDeps {
   readonly passkeys: Pick<PasskeyStore, 'findHolder' | 'findHolderConfirmed'>;
   readonly passkeyProof: PasskeyProof;
+  readonly refusePasskey: RefusePasskey;
   readonly sealedTokens: SealedTokens;
   readonly oncePerChallenge: OncePerChallenge;
   readonly openSession: OpenSession;
@@ -58,14 +59,14 @@ export function createCreatePasskeyLoginChallenge({ sealedTokens, rpId, now }: L
  * the challenge is over or a way in was changed since the check, and the errors of {@link AssertEmailVerified}.
  */
 export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
-  const { sealedTokens, oncePerChallenge, openSession, assertEmailVerified, limits, now } = deps;
+  const { sealedTokens, oncePerChallenge, openSession, assertEmailVerified, refusePasskey, limits, now } = deps;
   const prove = createProve(deps);
 
   return async (input: PasskeyLoginRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
     await limits.logInByPasskey(origin);
     const { challenge_id, credential } = input;
     const challenge = (await sealedTokens.open('passkey-login', challenge_id)) as LoginChallenge | undefined;
-    if (challenge === undefined) throw new AppError('ERR-PASSKEY-INVALID');
+    if (challenge === undefined) throw refusePasskey('challenge', undefined, origin);
     const device = deviceOfProof(input.device_id?.toLowerCase(), origin);
     const proof = ['passkey', credential.id, credential.response, ...device];
     const spend = { id: challenge.id, proof, until: new Date(challenge.until) };

@@ -14,7 +14,22 @@ import type { Assertion } from '../../security/passkeys/webauthn.ts';
 export interface PasskeyProofDeps {
   readonly passkeys: Pick<PasskeyStore, 'noteUse'>;
   readonly verifier: Pick<PasskeyVerifier, 'verifyUse'>;
-  readonly audit: Audit;
+  readonly refusePasskey: RefusePasskey;
+}
+
+/** Audits the fault of a passkey, and returns the error `ERR-PASSKEY-INVALID`. */
+export type RefusePasskey = (fault: PasskeyFault, userId: string | undefined, origin: RequestOrigin) => AppError;
+
+/**
+ * Creates the refusal of passkeys. The error names the fault on a developer's machine only: pages of `localhost` are
+ * nowhere else.
+ */
+export function createRefusePasskey({ audit, rpId }: { readonly audit: Audit; readonly rpId: string }): RefusePasskey {
+  const isLocal = rpId === 'localhost';
+  return (fault, user_id, origin) => {
+    audit({ event: 'passkey.refused', user_id, reason: fault }, origin);
+    return new AppError('ERR-PASSKEY-INVALID', isLocal ? { details: { fault } } : {});
+  };
 }
 
 /** A challenge that an authenticator has signed. */
@@ -59,7 +74,7 @@ export type PasskeyProof = (
  *
  * Raises `ERR-PASSKEY-INVALID`, whose reason is audited.
  */
-export function createPasskeyProof({ passkeys, verifier, audit }: PasskeyProofDeps): PasskeyProof {
+export function createPasskeyProof({ passkeys, verifier, refusePasskey }: PasskeyProofDeps): PasskeyProof {
   async function check(
     user: PresentUser,
     { challengeId, credential }: SignedChallenge,
@@ -78,10 +93,7 @@ export function createPasskeyProof({ passkeys, verifier, audit }: PasskeyProofDe
 
   return async (user, signed, rules, origin) => {
     const checked = await check(user, signed, rules);
-    if (typeof checked === 'string') {
-      audit({ event: 'passkey.refused', user_id: user._id, reason: checked }, origin);
-      throw new AppError('ERR-PASSKEY-INVALID');
-    }
+    if (typeof checked === 'string') throw refusePasskey(checked, user._id, origin);
     const { passkey, assertion } = checked;
     const { id } = passkey;
     const { counter, isBackedUp: is_backed_up, isBackupEligible: is_backup_eligible, isUserVerified } = assertion;

@@ -2,7 +2,6 @@ import type { StepUpPurpose } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
 import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
-import { missingField } from '../../request/field-errors.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { type CheckPassword, type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
 import type { Spend } from '../proofs/once-per-proof.ts';
@@ -40,8 +39,7 @@ export interface Permitted {
  * The write that follows must fail if a way in has been changed since. `UserStore.changeFresh` does that.
  *
  * Raises `ERR-STEP-UP-REQUIRED` if the token does not count, or if a password is not enough for the account, the errors
- * of {@link CheckPassword}, `ERR-VALIDATION-FAILED` if there is neither, and `IAD_JWT_ACCESS_INVALID` if the account is
- * gone.
+ * of {@link CheckPassword}, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
  */
 export function createReauthenticate(deps: ReauthenticateDeps): Reauthenticate {
   const permit = createPermit(deps, (spend) => deps.stepUpTokens.use(spend));
@@ -59,7 +57,8 @@ export function createPermitLater(deps: ReauthenticateDeps): Check<Permitted> {
 function createPermit(deps: ReauthenticateDeps, take: (spend: Spend) => Promise<boolean>): Check<Permitted> {
   const { users, stepUpTokens } = deps;
   const checkPassword = createCheckPassword(deps);
-  return async ({ current_password, step_up_token }, caller, origin, purpose) => {
+  // The schemas demand one of the two.
+  return async ({ current_password = '', step_up_token }, caller, origin, purpose) => {
     const user = await users.find(caller.user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const methods = stepUpMethods(user, deps);
@@ -68,7 +67,6 @@ function createPermit(deps: ReauthenticateDeps, take: (spend: Spend) => Promise<
       if (spend === undefined || !(await take(spend))) throw stepUpRequired(methods);
       return { user, spend };
     }
-    if (current_password === undefined) throw missingField('current_password');
     if (!methods.includes('password')) throw stepUpRequired(methods);
     await checkPassword(user, current_password, caller, origin);
     return { user, spend: undefined };
