@@ -377,7 +377,7 @@ describe('a login by passkey', () => {
     );
     expect(told.map(({ event, reason, passkey_id }) => [event, reason ?? passkey_id])).toEqual([
       ['passkey.backup_eligible', key.passkey_id],
-      ['passkey.refused', 'backup_eligibility'],
+      ['passkey_proof.refused', 'backup_eligibility'],
     ]);
   });
 
@@ -454,7 +454,7 @@ test('the audit log has every change of passkeys, and each login by one', async 
     { event: 'passkey.added', ...change },
     { event: 'passkey.renamed', ...change },
     { event: 'login.succeeded', user_id: own.user_id, session_id: login.json.data.session_id, method: 'passkey' },
-    { event: 'passkey.refused', user_id: own.user_id, reason: 'signature' },
+    { event: 'passkey_proof.refused', user_id: own.user_id, reason: 'signature' },
     { event: 'login.failed', user_id: own.user_id, reason: 'wrong_passkey' },
     { event: 'passkey.removed', ...change },
     { event: 'login.failed', reason: 'unknown_passkey' },

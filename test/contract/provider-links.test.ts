@@ -94,7 +94,7 @@ describe('a link challenge', () => {
       expect(statusAndCode(await linkByProof(api, link_challenge_id, proof))).toEqual(expected);
     }
     const reasons = log.takeEvents().map(({ event, reason }) => (event === 'login.failed' ? reason : event));
-    const passkeys = Array(3).fill(['passkey.refused', 'wrong_passkey']).flat();
+    const passkeys = Array(3).fill(['passkey_proof.refused', 'wrong_passkey']).flat();
     expect(reasons).toEqual(['wrong_password', ...passkeys, 'code.failed']);
     const others = ['password', 'credential'];
     for (const [proof, fields] of [

@@ -40,7 +40,7 @@ export const auditEvents = {
       unknown_account: '',
       wrong_password: '',
       unknown_passkey: 'no account has it',
-      wrong_passkey: '`passkey.refused` says why',
+      wrong_passkey: '`passkey_proof.refused` says why',
       wrong_identity_token: 'a token of a provider: not for this app and challenge, or over',
       idempotency_key_reused:
         'a registration with a known `Idempotency-Key` and another body: it may be a guess at the password',
@@ -167,7 +167,7 @@ export const auditEvents = {
     meaning:
       'The user removed a passkey; without `session_id` a recovery or an operator did, because somebody else may have added it.',
   },
-  'passkey.refused': {
+  'passkey_proof.refused': {
     outcome: 'failure',
     fields: ['user_id?'],
     reasons: passkeyFaults,

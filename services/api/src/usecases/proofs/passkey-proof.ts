@@ -27,7 +27,7 @@ export type RefusePasskey = (fault: PasskeyFault, userId: string | undefined, or
 export function createRefusePasskey({ audit, rpId }: { readonly audit: Audit; readonly rpId: string }): RefusePasskey {
   const isLocal = rpId === 'localhost';
   return (fault, user_id, origin) => {
-    audit({ event: 'passkey.refused', user_id, reason: fault }, origin);
+    audit({ event: 'passkey_proof.refused', user_id, reason: fault }, origin);
     return new AppError('ERR-PASSKEY-INVALID', isLocal ? { details: { fault } } : {});
   };
 }
