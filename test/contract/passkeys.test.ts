@@ -373,7 +373,7 @@ describe('a login by passkey', () => {
       (await logIn(await passkeyLogin(api, key.authenticator, { be, bs: false }))).status;
     expect([await use(false), await use(true), await use(true), await use(false)]).toEqual([200, 200, 200, 403]);
     const told = logged.filter(
-      ({ event, user_id }) => /^passkey\.(?!added)/.test(`${event}`) && user_id === session.user_id,
+      ({ event, user_id }) => /^passkey(_proof)?\.(?!added)/.test(`${event}`) && user_id === session.user_id,
     );
     expect(told.map(({ event, reason, passkey_id }) => [event, reason ?? passkey_id])).toEqual([
       ['passkey.backup_eligible', key.passkey_id],
