@@ -319,7 +319,10 @@ async function secondFactors(): Promise<string> {
   const device = { device_id: randomUUID() };
   const challenge_id = await beginLogin(api, email, device);
   secrets.set('challenge of a second factor', challenge_id);
-  await expectStatus(403, completeLogin(api, challenge_id, { method: 'recovery_code', code: canary('recovery code') }));
+  // What has another form than a code is refused before.
+  const wrongCode = String(recovery_codes[1]).replaceAll(/\w/g, (char) => (char.toUpperCase() === 'A' ? 'B' : 'A'));
+  secrets.set('wrong recovery code', wrongCode);
+  await expectStatus(403, completeLogin(api, challenge_id, { method: 'recovery_code', code: wrongCode }));
   const by = { method: 'recovery_code', code: recovery_codes[0], trust_device: true };
   const { json } = await expectStatus(200, completeLogin(api, challenge_id, by));
   const { trusted_device_token } = keep('of a trusted device', json.data) as TokenPair & {

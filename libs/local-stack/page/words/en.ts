@@ -102,6 +102,7 @@ export const en = {
     signedOut: (reason: string) => `Logged out: ${reason}`,
     reasons: {
       no_session: 'no session',
+      storage_lost: 'the storage was lost',
       logged_out: 'by you',
       expired: 'too long a pause',
       revoked: 'ended on another device',

@@ -107,6 +107,7 @@ export const ru: Words = {
     signedOut: (reason) => `Вы вышли: ${reason}`,
     reasons: {
       no_session: 'нет сессии',
+      storage_lost: 'хранилище утеряно',
       logged_out: 'по вашему желанию',
       expired: 'слишком долгий перерыв',
       revoked: 'завершено с другого устройства',
