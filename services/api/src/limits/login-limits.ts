@@ -163,8 +163,10 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
       onInsured(error);
       return insured(identity);
     });
-  const take = (step: Exclude<LoginStep, 'fail'>, insured: InsuredStep) =>
-    judgeOrInsure(step, insured) as (identity: LoginIdentity) => Promise<Refusal | undefined>;
+  const take = (step: Exclude<LoginStep, 'fail'>, insured: InsuredStep) => {
+    const run = judgeOrInsure(step, insured);
+    return async (identity: LoginIdentity) => refusalOf(await run(identity));
+  };
   const checkGuess = take('checkGuess', insurance.check);
   const countAndCheck = take('check', async (identity) => {
     const { count, endsInMs } = networks.countHere(identity.prefix, 1);
