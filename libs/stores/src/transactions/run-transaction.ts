@@ -164,8 +164,9 @@ async function runUntilKnown<T>(
       if (!isTransient(error) || isOver()) throw error;
       onRetry?.('work', error);
     } finally {
-      // The driver aborts once more what it has not aborted itself. Nothing depends on that.
-      void session.endSession();
+      // The driver aborts once more what it has not aborted itself. Nothing depends on that, also if it takes longer than
+      // the connection string's `timeoutMS`, the only error that is not ignored there.
+      session.endSession().catch(() => undefined);
     }
     await delay(Math.min(pauseMs(attempt), deadline - performance.now()));
   }
