@@ -1,5 +1,5 @@
 import { type RouteName, routes } from '@auth-account/contracts';
-import { newEmail, newSession, password, registerAccount } from './accounts.ts';
+import { logIn, newEmail, newSession, password, registerAccount } from './accounts.ts';
 import { createAuthenticator } from './authenticator.ts';
 import {
   changeEmail,
@@ -178,7 +178,8 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   listSessions: ownHeaders,
   async revokeSession(on) {
     const session = await newSession(on);
-    return { params: { session_id: session.session_id }, headers: bearer(session) };
+    const { session_id } = await logIn(on, session.email);
+    return { params: { session_id }, headers: bearer(session) };
   },
   findCurrentGroup: ownHeaders,
   renameGroup: async (on) => ({ ...(await ownHeaders(on)), body: { name: 'Garden Street' } }),

@@ -19,7 +19,7 @@ export interface GroupStore {
    * Sets the group's name, or removes it if `name` is null; false if the user does not own the group or the group is
    * closed.
    */
-  rename(groupId: string, ownerId: string, name: string | null): Promise<boolean>;
+  rename(groupId: string, ownerId: string, name: string | null, session: ClientSession): Promise<boolean>;
   /** Makes `to` the owner instead of `from`; false if `from` does not own the group or the group is closed. */
   handOver(groupId: string, from: string, to: string, session: ClientSession): Promise<boolean>;
   /** Reads with majority concern, so the result can't be rolled back. */
@@ -64,10 +64,10 @@ export function createGroupStore({ groups }: Collections): GroupStore {
     async setOwner(groupId, userId, session) {
       await groups.updateOne({ _id: groupId }, { $set: { owner_id: userId } }, { session });
     },
-    async rename(groupId, ownerId, name) {
+    async rename(groupId, ownerId, name, session) {
       const owned = { _id: groupId, owner_id: ownerId, closed_at: null };
       const update = name === null ? { $unset: { name: true as const } } : { $set: { name } };
-      return (await groups.updateOne(owned, update)).matchedCount === 1;
+      return (await groups.updateOne(owned, update, { session })).matchedCount === 1;
     },
     async handOver(groupId, from, to, session) {
       const owned = { _id: groupId, owner_id: from, closed_at: null };

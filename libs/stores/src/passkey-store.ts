@@ -42,7 +42,12 @@ export interface PasskeyStore {
     session: ClientSession,
   ): Promise<PasskeyDocument | undefined>;
   /** Returns the passkey after the change; undefined if the account has no such passkey. */
-  rename(userId: string, passkeyId: string, name: string | null): Promise<PasskeyDocument | undefined>;
+  rename(
+    userId: string,
+    passkeyId: string,
+    name: string | null,
+    session: ClientSession,
+  ): Promise<PasskeyDocument | undefined>;
 }
 
 export function createPasskeyStore({ users }: Collections, now: () => Date): PasskeyStore {
@@ -77,9 +82,9 @@ export function createPasskeyStore({ users }: Collections, now: () => Date): Pas
       const before = await users.findOneAndUpdate(filter, update, options);
       return before?.passkeys?.find(({ id }) => id === passkeyId);
     },
-    async rename(userId, passkeyId, name) {
+    async rename(userId, passkeyId, name, session) {
       const filter = { _id: userId, 'passkeys.id': passkeyId };
-      const options = { returnDocument: 'after', projection: { passkeys: 1 } } as const;
+      const options = { session, returnDocument: 'after', projection: { passkeys: 1 } } as const;
       const user = await users.findOneAndUpdate(filter, { $set: { 'passkeys.$.name': name } }, options);
       return user?.passkeys?.find(({ id }) => id === passkeyId);
     },

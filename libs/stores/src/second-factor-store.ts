@@ -60,7 +60,7 @@ export interface SecondFactorStore {
    * Stores an authenticator app that must still be confirmed. Returns false, and stores nothing, if a way in has been
    * changed since the account was read.
    */
-  enrol(seen: Credentials, pending: PendingTotp): Promise<boolean>;
+  enrol(seen: Credentials, pending: PendingTotp, session: ClientSession): Promise<boolean>;
   /** Uses a step of that authenticator app up; false if this step or a later step was used before. */
   useStep(userId: string, factorId: string, step: number, session?: ClientSession): Promise<boolean>;
   /** Uses a recovery code up. Returns the number of codes that are left; undefined if the code was used before. */
@@ -68,7 +68,7 @@ export interface SecondFactorStore {
   /** Adds a trusted device, in place of an earlier entry of the same device. */
   trust(userId: string, device: TrustedDevice, session: ClientSession): Promise<void>;
   /** Ends the trust in the device, if the account trusts it. */
-  endTrust(userId: string, deviceId: string): Promise<void>;
+  endTrust(userId: string, deviceId: string, session: ClientSession): Promise<void>;
   /**
    * Stores that the owner was warned at `at` of guesses at that secret; false if that was done after `due`, or if the
    * account has no such secret.
@@ -89,8 +89,9 @@ export interface SecondFactorStore {
 
 export function createSecondFactorStore({ users }: Collections): SecondFactorStore {
   return {
-    async enrol(seen, pending_totp) {
-      return (await users.updateOne(unchangedSince(seen), { $set: { pending_totp } })).matchedCount === 1;
+    async enrol(seen, pending_totp, session) {
+      const { matchedCount } = await users.updateOne(unchangedSince(seen), { $set: { pending_totp } }, { session });
+      return matchedCount === 1;
     },
     async useStep(_id, factor_id, step, session) {
       const unused = { _id, 'totp.factor_id': factor_id, 'totp.last_step': { $lt: step } };
@@ -117,11 +118,9 @@ export function createSecondFactorStore({ users }: Collections): SecondFactorSto
       const trusted_devices = { $slice: [{ $concatArrays: [others, [device]] }, -trustedLimit] };
       await users.updateOne({ _id }, [{ $set: { trusted_devices } }], { session });
     },
-    async endTrust(_id, device_id) {
-      await users.updateOne(
-        { _id, 'trusted_devices.device_id': device_id },
-        { $pull: { trusted_devices: { device_id } } },
-      );
+    async endTrust(_id, device_id, session) {
+      const trusting = { _id, 'trusted_devices.device_id': device_id };
+      await users.updateOne(trusting, { $pull: { trusted_devices: { device_id } } }, { session });
     },
     async noteWarning(_id, secret, { at, due }, session) {
       const [owned, field] = warnings[secret];

@@ -52,8 +52,11 @@ export interface SessionRevocations {
   /** Like `revokeOf`, for all sessions and devices of several users. Returns the sessions that it has revoked. */
   revokeOfUsers(userIds: readonly string[], revocation: Revocation, session: ClientSession): Promise<OwnedSession[]>;
   revokeAll(sessionIds: readonly string[], revocation: Revocation, session?: ClientSession): Promise<void>;
-  /** Revokes the session if it is live and belongs to the user; otherwise returns false. */
-  revokeOwn(match: OwnSession, revocation: Revocation): Promise<boolean>;
+  /**
+   * Revokes the session if it is live and belongs to the user; otherwise returns false. As the first statement of a
+   * transaction it conflicts with no refresh that was answered before.
+   */
+  revokeOwn(match: OwnSession, revocation: Revocation, session?: ClientSession): Promise<boolean>;
   /**
    * Revokes the session if it is live, belongs to the user and has this newest token; otherwise returns false. Returns
    * undefined if the answer is lost ({@link writeOnce}).
@@ -99,10 +102,16 @@ export function createSessionRevocations({ sessions, users }: Collections): Sess
       if (!isTrustKept(revocation.reason)) await trust.endOf(await find(filter, session), session);
       await sessions.updateMany(filter, { $set: revoked(revocation) }, session ? { session } : {});
     },
-    async revokeOwn(own, revocation) {
+    async revokeOwn(own, revocation, session) {
       const filter = liveOf(own, revocation);
-      if (!isTrustKept(revocation.reason)) await trust.endOf(await find(filter));
-      return (await sessions.updateOne(filter, { $set: revoked(revocation) })).matchedCount === 1;
+      const update = { $set: revoked(revocation) };
+      if (session === undefined) {
+        if (!isTrustKept(revocation.reason)) await trust.endOf(await find(filter));
+        return (await sessions.updateOne(filter, update)).matchedCount === 1;
+      }
+      const ended = await sessions.findOneAndUpdate(filter, update, { session, projection });
+      if (ended !== null && !isTrustKept(revocation.reason)) await trust.endOf([ended], session);
+      return ended !== null;
     },
     async revokeNewest({ tokenHash: token, ...own }, revocation) {
       const update = { q: { ...liveOf(own, revocation), token }, u: { $set: revoked(revocation) } };

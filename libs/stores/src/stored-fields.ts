@@ -240,7 +240,7 @@ export const storedFields = describeAll({
       [['created_at', 'last_used_at', 'expires_at'], 'times of login, latest use and idle end', 'yes'],
       [['revoked_at', 'revoked_reason'], 'when and why it ended', 'yes'],
       [
-        ['is_revoked', 'absolute_expires_at', 'claims.account_type', 'claims.ver', 'claims_changed_at'],
+        ['is_revoked', 'absolute_expires_at', 'claims.account_type', 'claims.ver', 'claims_changed_at', 'touches'],
         'its state',
         'no',
       ],

@@ -109,7 +109,7 @@ export interface UserStore {
    */
   touchSessions(userId: string, at: Date, session: ClientSession, known?: readonly string[]): Promise<boolean>;
   /** Removes the device from the account's known devices. If its id is not among them, removes `unnamed`. */
-  forgetDevice(userId: string, deviceId: string): Promise<void>;
+  forgetDevice(userId: string, deviceId: string, session: ClientSession): Promise<void>;
   /** Marks every user of the group in the same way, and returns their ids. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
   /**
@@ -151,7 +151,12 @@ export interface UserStore {
   /** Lets the account's user log in again; false if the account is not disabled or is gone. */
   enable(userId: string): Promise<boolean>;
   /** Writes the change and returns the user after it; undefined if the user is gone or the erasure is due at `now`. */
-  changeProfile(userId: string, change: ProfileChange, now: Date): Promise<PresentUser | undefined>;
+  changeProfile(
+    userId: string,
+    change: ProfileChange,
+    now: Date,
+    session: ClientSession,
+  ): Promise<PresentUser | undefined>;
   /** Replaces a password's hash with a better hash of the same password. */
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
@@ -262,9 +267,9 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
       const update = touch({ sessions_changed_at: at, ...(known && { known_devices: known }) });
       return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
     },
-    async forgetDevice(_id, deviceId) {
+    async forgetDevice(_id, deviceId, session) {
       const known_devices = withoutDevice(deviceId);
-      await users.updateOne({ _id, known_devices: { $exists: true } }, [{ $set: { known_devices } }]);
+      await users.updateOne({ _id, known_devices: { $exists: true } }, [{ $set: { known_devices } }], { session });
     },
     async touchGroupSessions(groupId, at, session) {
       const members = { home_group_id: groupId };
@@ -302,7 +307,7 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
       const update = { $unset: { disabled_at: true, disabled_reason: true, disabled_by: true } } as const;
       return (await users.updateOne(disabled, update)).matchedCount === 1;
     },
-    async changeProfile(userId, change, now) {
+    async changeProfile(userId, change, now, session) {
       const fields = Object.entries(change).filter(([, value]) => value !== undefined);
       const set = Object.fromEntries(fields.filter(([, value]) => value !== null));
       const unset = Object.fromEntries(
@@ -310,7 +315,8 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
       );
       const present = { _id: userId, deletes_at: { $not: { $lte: now } } };
       const update = { $set: set, $unset: unset };
-      return presentUser(await users.findOneAndUpdate(present, update, { returnDocument: 'after' }), now);
+      const options = { session, returnDocument: 'after' } as const;
+      return presentUser(await users.findOneAndUpdate(present, update, options), now);
     },
     async setPasswordHash(userId, from, to) {
       // Replaces only the hash that was verified, so a password that was changed in between stays changed.

@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
+import type { AccessTokenClaims } from '@auth-account/verifier/access-token';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
 import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
+import { goodRequests, sendTo } from '../../support/good-requests.ts';
 import { bearer } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { addPasskey, appOrigin, deletePasskey, requestPasskey } from '../../support/passkeys.ts';
 import { linkIdentity, newPerson, unlinkIdentity } from '../../support/providers.ts';
 import { beginTotp, codeAt } from '../../support/second-factor.ts';
+import { completeDenyList } from '../../support/siblings.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 
 let api: TestApi;
@@ -102,6 +108,59 @@ test.each(requests)(
     expect(await state()).toEqual(before);
   },
 );
+
+const changing = (Object.entries(routes) as [RouteName, Route][])
+  .filter(([, { auth, method }]) => auth === 'bearer' && method !== 'get')
+  .map(([name]) => name);
+
+/** They read, have nothing to change, or grant a challenge that only a live session can answer. */
+const changingNothing = [
+  ...['exportAccount', 'deleteTotp', 'createRecoveryCodes', 'deleteSecondFactorRemoval'],
+  ...['createStepUpChallenge', 'createPasskeyChallenge'],
+];
+
+/** Returns all that the database holds, but for proofs, which a request uses up whatever its answer. */
+async function stored() {
+  const { spentProofs: _, ...collections } = api.collections;
+  const documents = Object.entries(collections).map(async ([name, each]) => [name, await each.find().toArray()]);
+  return Object.fromEntries(await Promise.all(documents));
+}
+
+test.each(changing)('%s changes nothing for a session that has ended since its token was checked', async (name) => {
+  const { headers = {}, ...good } = await goodRequests[name](api);
+  const { sid = '', user_id = '' } = decodeJwt<AccessTokenClaims>(headers.Authorization?.slice(7) ?? '');
+  // The end is not in the deny list, which is complete, so the request is like one that is past the check of its token.
+  const end = { is_revoked: true, revoked_at: new Date(), revoked_reason: 'revoked_by_user' } as const;
+  const { modifiedCount } = await api.collections.sessions.updateMany({ _id: sid, user_id }, { $set: end });
+  expect(modifiedCount).toBe(1);
+  await completeDenyList(api.keyPrefix);
+  const before = await stored();
+  const { status, json } = await sendTo(name, api, { headers, ...good });
+  expect(await stored()).toEqual(before);
+  if (!changingNothing.includes(name)) expect([status, json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+});
+
+test('a logout of all sessions is not answered while one of them commits a change that does not write the account', async () => {
+  const thief = await newSession(api);
+  const owner = await logIn(api, thief.email);
+  proxy.hold(thief.user_id);
+  const renaming = slow.send({
+    method: 'PATCH',
+    path: '/api/v1/groups/current',
+    body: { name: 'Mine' },
+    headers: bearer(thief),
+  });
+  await heldReads(1);
+  let answered = false;
+  const logout = api.post('/api/v1/auth/logout-all', { except_current: true }, bearer(owner)).finally(() => {
+    answered = true;
+  });
+  // Long enough for a logout that waits for nothing.
+  await delay(500);
+  const wasAnswered = answered;
+  proxy.release();
+  expect([wasAnswered, (await renaming).status, (await logout).status]).toEqual([false, 200, 200]);
+});
 
 test('a confirmation of an authenticator app is refused once another app took its place', async () => {
   const owner = await newSession(api);

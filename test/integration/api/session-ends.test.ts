@@ -4,6 +4,7 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { createListSessions } from '../../../services/api/src/usecases/sessions/list-sessions.ts';
+import { createEndSessions } from '../../../services/api/src/usecases/sessions/end-sessions.ts';
 import { createLogOut } from '../../../services/api/src/usecases/sessions/log-out.ts';
 import { createLogOutAll } from '../../../services/api/src/usecases/sessions/log-out-all.ts';
 import { createRevokeSession } from '../../../services/api/src/usecases/sessions/revoke-session.ts';
@@ -98,8 +99,8 @@ describe('a logout', () => {
 
 describe('the end of a session by its id', () => {
   const revoke = (id: string, caller: VerifiedAccessToken) => {
-    const { users, sessions, announce, isDenied, audit, now } = scene;
-    return createRevokeSession({ users, sessions, announce, isDenied, audit, now })(id, caller, scene.origin);
+    const endSessions = createEndSessions(scene);
+    return createRevokeSession({ ...scene, endSessions })(id, caller, scene.origin);
   };
 
   test.each([

@@ -21,7 +21,7 @@ import type { TellSessions } from './tell-sessions.ts';
 export interface CommitDeps {
   readonly transaction: RunTransaction;
   readonly outbox: Pick<OutboxStore, 'append' | 'appendDelivered' | 'exists'>;
-  readonly sessions: Pick<SessionStore, 'findLive'>;
+  readonly sessions: Pick<SessionStore, 'touch'>;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -86,9 +86,8 @@ export type Commit = <O extends Outcome>(change: Change<O>, origin: RequestOrigi
  * it publishes them, writes the records of the audit log, and denies the sessions. Only the denial is awaited, within
  * the limit of `createAnnounce`, and no step after the commit fails.
  *
- * If a session asks for the change, the transaction checks that it is live. A logout of all sessions and a recovery write
- * the user's document, as most changes do, so after their answer nothing that a stolen session has asked for takes
- * effect. The end of a single session may be answered while such a transaction commits.
+ * If a session asks for the change, the transaction writes that session, provided it is live. Its end writes it too, so
+ * after the answer to any end nothing that the session has asked for takes effect.
  *
  * Raises the errors of the work and of the transaction, `IAD_JWT_ACCESS_INVALID` if the caller's session has ended, and
  * `RequestAbandoned` if the change is aborted because its client has left.
@@ -99,7 +98,7 @@ export function createCommit({ transaction, outbox, sessions, ...tellers }: Comm
     const sid = outlivesCaller ? undefined : origin.caller?.sid;
     let first: AuthEvent | undefined;
     const workAndAppend = async (session: ClientSession) => {
-      const isOver = sid !== undefined && (await sessions.findLive(sid, session)) === undefined;
+      const isOver = sid !== undefined && !(await sessions.touch(sid, session));
       if (isOver) throw new AppError('IAD_JWT_ACCESS_INVALID');
       const outcome = await work(session);
       const events = outcome.events.map(asQuiet);

@@ -206,7 +206,7 @@ function accountUseCases(
     logOut: createLogOut(shared),
     logOutAll: limited(createLogOutAll(shared)),
     listSessions: createListSessions(shared),
-    revokeSession: limited(createRevokeSession(shared)),
+    revokeSession: limited(createRevokeSession(fresh)),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { InviteResponse } from '@auth-account/contracts/http/invites';
 import type { GroupStore, InviteStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
-import type { Audit } from '../../audit/audit.ts';
+import { type Commit, none } from '../../announcements/commit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { nonOwnerError } from '../groups/non-owner-error.ts';
 import { describeInvite, inviteInvalid } from './invite-validity.ts';
@@ -10,7 +10,7 @@ export interface RevokeInviteDeps {
   readonly users: Pick<UserStore, 'isMember'>;
   readonly groups: Pick<GroupStore, 'isOwnedBy'>;
   readonly invites: Pick<InviteStore, 'find' | 'revoke'>;
-  readonly audit: Audit;
+  readonly commit: Commit;
   readonly now: () => Date;
 }
 
@@ -22,15 +22,26 @@ export interface RevokeInviteDeps {
  * Raises the errors of {@link nonOwnerError}, and `ERR-INVITE-TOKEN-INVALID` (404) for a token that names no invite of
  * the group.
  */
-export function createRevokeInvite({ users, groups, invites, audit, now }: RevokeInviteDeps) {
+export function createRevokeInvite({ users, groups, invites, commit, now }: RevokeInviteDeps) {
   return async (token: string, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<InviteResponse['data']> => {
     const { user_id, home_group_id, sid: session_id } = caller;
     if (!(await groups.isOwnedBy(home_group_id, user_id))) throw await nonOwnerError(users, caller);
     const at = now();
-    const isRevoked = await invites.revoke(token, home_group_id, at);
+    await commit(
+      {
+        at,
+        isCommitted: 'by event',
+        ifClientLeft: 'commit',
+        async work(session) {
+          const isRevoked = await invites.revoke(token, home_group_id, at, session);
+          const audit = { event: 'invite.revoked', user_id, session_id, home_group_id } as const;
+          return { events: none, audit: isRevoked ? [audit] : none, sessions: none };
+        },
+      },
+      origin,
+    );
     const invite = await invites.find(token);
     if (invite?.home_group_id !== home_group_id) throw inviteInvalid(token, undefined);
-    if (isRevoked) audit({ event: 'invite.revoked', user_id, session_id, home_group_id }, origin);
     return { ...describeInvite(invite, at), timestamp: at.toISOString() };
   };
 }

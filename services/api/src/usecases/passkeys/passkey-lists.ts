@@ -5,7 +5,7 @@ import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { PasskeyDocument } from '@auth-account/stores/documents';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
-import type { Audit } from '../../audit/audit.ts';
+import { type Commit, none } from '../../announcements/commit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { userHandleOf } from '../proofs/passkey-proof.ts';
 
@@ -13,7 +13,7 @@ export interface PasskeyListDeps {
   readonly users: Pick<UserStore, 'find'>;
   readonly passkeys: Pick<PasskeyStore, 'rename'>;
   readonly rpId: string;
-  readonly audit: Audit;
+  readonly commit: Commit;
   readonly now: () => Date;
 }
 
@@ -32,17 +32,29 @@ export function createListPasskeys({ users, rpId, now }: PasskeyListDeps) {
 }
 
 /** Names one of the caller's passkeys. Raises `ERR-PASSKEY-NOT-FOUND`. */
-export function createRenamePasskey({ passkeys, audit, now }: PasskeyListDeps) {
+export function createRenamePasskey({ passkeys, commit, now }: PasskeyListDeps) {
   return async (
     passkeyId: string,
     { name }: RenamePasskeyRequest,
     { user_id, sid: session_id }: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<PasskeyResponse['data']> => {
-    const renamed = await passkeys.rename(user_id, passkeyId, name);
-    if (renamed === undefined) throw new AppError('ERR-PASSKEY-NOT-FOUND');
-    audit({ event: 'passkey.renamed', user_id, session_id, passkey_id: passkeyId }, origin);
-    return { ...describePasskey(renamed), timestamp: now().toISOString() };
+    const at = now();
+    const { renamed } = await commit(
+      {
+        at,
+        isCommitted: 'by event',
+        ifClientLeft: 'commit',
+        async work(session) {
+          const passkey = await passkeys.rename(user_id, passkeyId, name, session);
+          if (passkey === undefined) throw new AppError('ERR-PASSKEY-NOT-FOUND');
+          const audit = { event: 'passkey.renamed', user_id, session_id, passkey_id: passkeyId } as const;
+          return { renamed: passkey, events: none, audit: [audit], sessions: none };
+        },
+      },
+      origin,
+    );
+    return { ...describePasskey(renamed), timestamp: at.toISOString() };
   };
 }
 

@@ -10,6 +10,7 @@ import type { SecondFactorStore } from '@auth-account/stores/second-factors';
 import type { SealedSecrets } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { Binary } from 'mongodb';
+import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { toBase32 } from '../../security/base32.ts';
@@ -20,6 +21,7 @@ export interface CreateTotpDeps {
   readonly secondFactors: Pick<SecondFactorStore, 'enrol'>;
   readonly sealedSecrets: Pick<SealedSecrets, 'seal'>;
   readonly reauthenticate: Reauthenticate;
+  readonly commit: Commit;
   /** Name of the service in authenticator apps. */
   readonly totpIssuer: string;
   readonly limits: Pick<Limits, 'write'>;
@@ -33,7 +35,7 @@ export interface CreateTotpDeps {
  * Raises the errors of {@link Reauthenticate}, even if a way in was changed only after the check.
  */
 export function createCreateTotp(deps: CreateTotpDeps) {
-  const { secondFactors, sealedSecrets, reauthenticate, totpIssuer, limits, now } = deps;
+  const { secondFactors, sealedSecrets, reauthenticate, commit, totpIssuer, limits, now } = deps;
 
   return async (
     input: FreshRequest,
@@ -46,14 +48,20 @@ export function createCreateTotp(deps: CreateTotpDeps) {
     const [factor_id, seed] = [randomUUID(), newTotpSeed()];
     const { kid, box } = sealedSecrets.seal(seed, { userId: user._id, factorId: factor_id });
     const until = new Date(at.getTime() + totpEnrolmentSeconds * 1_000);
-    const isStored = await secondFactors.enrol(user, {
-      factor_id,
-      kid,
-      seed: new Binary(box),
-      until,
-      version: credentialsVersion(user),
-    });
-    if (!isStored) throw new AppError('ERR-REAUTHENTICATION-FAILED');
+    const pending = { factor_id, kid, seed: new Binary(box), until, version: credentialsVersion(user) };
+    await commit(
+      {
+        at,
+        isCommitted: 'by event',
+        ifClientLeft: 'abort',
+        async work(session) {
+          const isStored = await secondFactors.enrol(user, pending, session);
+          if (!isStored) throw new AppError('ERR-REAUTHENTICATION-FAILED');
+          return { events: none, audit: none, sessions: none };
+        },
+      },
+      origin,
+    );
     return {
       factor_id,
       secret: toBase32(seed),

@@ -16,8 +16,10 @@ export interface LogOutAllDeps extends AnnounceAgainDeps {
 /**
  * Ends all of the caller's sessions, or all except the present one. It writes the user's document, like every login, so
  * that it misses no login. The account forgets all devices except the caller's. Streams close with 4001, the caller's
- * own stream with 1000. If the caller's session was over already, its end is announced again, because the request that
- * ended it may have been answered 503.
+ * own stream with 1000.
+ *
+ * Raises `IAD_JWT_ACCESS_INVALID` if the caller's session has ended. That end is announced again, because the request
+ * that ended it may have been answered 503.
  */
 export function createLogOutAll(deps: LogOutAllDeps) {
   const { users, sessions, commit, now } = deps;
@@ -31,7 +33,7 @@ export function createLogOutAll(deps: LogOutAllDeps) {
     const { user_id, sid: session_id } = caller;
     const at = now();
     let all: readonly string[] = [];
-    const { isOver } = await commit(
+    await commit(
       {
         at,
         // These logouts run one after the other for each account, because each writes the user's document, and parallel
@@ -42,18 +44,15 @@ export function createLogOutAll(deps: LogOutAllDeps) {
         isCommitted: async () => all.length > 0 && sessions.areRevoked(all),
         // An app that has given up may have logged in again. The new session must live.
         ifClientLeft: 'abort',
-        // If the caller's own session is over, the others end all the same.
-        outlivesCaller: true,
         async work(session) {
           const isThere = await users.touchSessions(user_id, at, session, [caller.device_id]);
           if (!isThere) throw new AppError('IAD_JWT_ACCESS_INVALID');
           const revocation = { reason: 'revoked_by_user', at, requestId, by: session_id } as const;
-          const { ended: others, isSpareLive } = await sessions.revokeOf(user_id, revocation, session, session_id);
-          const own = isSpareLive && !except_current ? [session_id] : [];
+          const { ended: others } = await sessions.revokeOf(user_id, revocation, session, session_id);
+          const own = except_current ? [] : [session_id];
           await sessions.revokeAll(own, { reason: 'logout', at, requestId }, session);
           all = [...others, ...own];
           return {
-            isOver: !isSpareLive,
             events: none,
             audit: [{ event: 'logout.all', user_id, session_id }],
             sessions: [
@@ -64,8 +63,10 @@ export function createLogOutAll(deps: LogOutAllDeps) {
         },
       },
       origin,
-    );
-    if (isOver) await announceAgain(session_id);
+    ).catch(async (error: unknown) => {
+      if (error instanceof AppError && error.code === 'IAD_JWT_ACCESS_INVALID') await announceAgain(session_id);
+      throw error;
+    });
     const terminated_sessions = all.length;
     return { message: 'SESSIONS_TERMINATED', terminated_sessions, timestamp: now().toISOString() };
   };
