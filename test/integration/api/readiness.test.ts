@@ -21,12 +21,12 @@ afterAll(async () => {
 });
 
 /** Returns the answers of the probes of an api, and what it logs. */
-function probes() {
+function probes(to = mongo) {
   const logged: unknown[] = [];
   let time = 0;
   const ready = { status: 'ready' } as never;
   const checks = readinessChecks({
-    connections: { mongo, redis: ready, limitRedis: ready, queueRedis: ready },
+    connections: { mongo: to, redis: ready, limitRedis: ready, queueRedis: ready },
     config: { MONGODB_DATABASE: name },
     logger: { error: (facts: object) => void logged.push(facts) } as never,
     elapsed: () => time,
@@ -52,6 +52,14 @@ test('an api is not ready while a unique index is missing, and says which, until
   expect(logged).toEqual([{ indexes: expect.stringMatching(all) }]);
   await ensureIndexes(db);
   expect(await after(5_000)).toBeUndefined();
+});
+
+test('an api that reaches mongos in place of a replica set is not ready, and names the setting', async () => {
+  await ensureIndexes(db);
+  // No registry of packages has a mongos. Its answer to `hello` has no `setName`.
+  const routed = Object.assign(Object.create(db), { command: async () => ({ msg: 'isdbgrid' }) });
+  const { after } = probes(Object.assign(Object.create(mongo), { db: () => routed }));
+  expect(await after(0)).toBe('MONGODB_URI must name the members of a replica set');
 });
 
 test('an api notices within a minute that a unique index is gone, and looks no more often', async () => {

@@ -13,6 +13,9 @@ export interface ReadinessDeps {
   readonly elapsed?: () => number;
 }
 
+/** A mongos, a load balancer or a single server tells of no election, so no answer could be confirmed. */
+const noReplicaSet = 'MONGODB_URI must name the members of a replica set';
+
 /** Returns the checks of readiness. Only MongoDB must answer, with its indexes, before the api takes requests. */
 export function readinessChecks({ connections, config, logger, elapsed = () => performance.now() }: ReadinessDeps) {
   const { mongo, redis, limitRedis, queueRedis } = connections;
@@ -21,8 +24,8 @@ export function readinessChecks({ connections, config, logger, elapsed = () => p
     {
       name: 'mongodb',
       async run() {
-        await db.command({ ping: 1 });
-        return { ok: true };
+        const { setName } = await db.command({ hello: 1 });
+        return setName === undefined ? { ok: false, reason: noReplicaSet } : { ok: true };
       },
     },
     createIndexCheck(db, logger, elapsed),
