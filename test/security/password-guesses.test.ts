@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, newDevice, newEmail, password, withHeaders } from '../support/accounts.ts';
+import { confirmChange } from '../support/codes.ts';
 import { bearer } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { demandLink, linkIdentity, logInByProvider, newPerson } from '../support/providers.ts';
+import { codeAt, guardedAccount, stepUpBy } from '../support/second-factor.ts';
 import { startTestApi, type TestApi, uniqueName } from '../support/test-api.ts';
 
 /** Two apis with one database and one Redis. */
@@ -86,4 +88,30 @@ test('a thief with an identity of his own gets at most 100 verdicts on the passw
   const again = await logIn(client(home), email);
   const left = await client().post('/api/v1/account/export', { current_password: password }, bearer(again));
   expect(left.status).toBe(200);
+});
+
+test('a thief with a session and the authenticator begins no total of passwords anew by a change of the address', async () => {
+  const { secret, device_id, ...owner } = await guardedAccount(apis[0], now());
+  let { email, refresh_token } = owner;
+  async function verdicts(): Promise<number> {
+    let sum = 0;
+    for (let latest = 1; latest > 0; shiftMs += 3_600_000) {
+      const guess = () => client().post('/api/v1/auth/login', { email, password: `wrong ${randomUUID()}` });
+      const answers = await Promise.all([guess(), guess(), guess()]);
+      latest = answers.filter(({ json }) => verdict.includes(json.error_code)).length;
+      sum += latest;
+    }
+    return sum;
+  }
+  expect(await verdicts()).toBe(70);
+  for (const new_email of [newEmail(), email.toUpperCase()]) {
+    const { json } = await client().post('/api/v1/auth/refresh', { refresh_token, device_id });
+    ({ refresh_token } = json.data);
+    const step_up_token = await stepUpBy(client(), json.data, 'email_change', codeAt(secret, now()));
+    const body = { new_email, step_up_token };
+    const asked = await client().post('/api/v1/account/email-change', body, bearer(json.data));
+    expect((await confirmChange(client(), json.data, asked.json.data.challenge_id)).status).toBe(200);
+    email = new_email;
+    expect(await verdicts()).toBe(0);
+  }
 });

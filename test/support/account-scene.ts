@@ -28,6 +28,7 @@ export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<Us
     | 'guess'
     | 'logIn'
     | 'registered'
+    | 'moved'
     | 'proved'
     | 'verified'
     | 'orderDeletion'
@@ -88,6 +89,7 @@ function recordingLimits(told: unknown[]): AccountDeps['limits'] {
     requestCode: async (order) => void told.push(order),
     tryCode: async () => void told.push('try'),
     registered: async (email) => void told.push(['registered', email]),
+    moved: async ({ from, to }, { sid }) => void told.push(['moved', from, to, sid]),
     proved: async (email) => void told.push(['proved', email]),
     verified: async (email) => void told.push(['verified', email]),
     orderDeletion: async ({ email }) => void told.push(['deletion', email]),

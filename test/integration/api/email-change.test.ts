@@ -202,7 +202,7 @@ describe('a change of the address', () => {
       [{ event: 'session.revoked', user_id, session_id: tablet.document._id, reason: 'revoked_by_user' }, scene.origin],
     ]);
     expect(scene.announced).toMatchObject([{ sessionIds: [tablet.document._id], requestId, at }]);
-    expect(scene.told).toEqual(['try', ['registered', new_email]]);
+    expect(scene.told).toEqual(['try', ['moved', user.email, new_email, phone.document._id]]);
     expect(scene.verdicts).toEqual([false, true]);
   });
 

@@ -245,6 +245,20 @@ describe('the total of an account over all places', () => {
     expect(await guess(limits, somewhere(), recovered)).toBeUndefined();
   });
 
+  test('the count of an account goes on after a change of its address, from its latest recovery on', async () => {
+    const limits = newLimits();
+    const recovered_at = new Date(time);
+    const session = { sid: 's', device_id: 'd', amr: ['pwd', 'otp', 'mfa'] };
+    expect(await verdictsIn(limits, 4, somewhere, { account: { email, recovered_at }, session })).toBe(10 + 10);
+    expect(await verdictsIn(limits, 13, somewhere, { account: { email, recovered_at } })).toBe(60);
+    time += dayMs;
+    const to = 'chef@example.com';
+    await limits.moved({ from: email, to }, session, somewhere());
+    expect(await guess(limits, somewhere(), { account: { email: to, recovered_at } })).toBeUndefined();
+    expect(await guess(limits, somewhere(), { account: { email: to, recovered_at }, session })).toBeUndefined();
+    expect(await guess(limits, somewhere(), { account: { email: to, recovered_at: new Date(time) } })).toBe(4);
+  });
+
   test('neither a factor that can’t be guessed nor an outage counts', async () => {
     const limits = newLimits();
     expect(await verdictsIn(limits, 20, somewhere, { isGuess: false })).toBe(100);

@@ -5,11 +5,11 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { Redis } from 'ioredis';
 import {
   createLoginLimits,
-  type LoginIdentity,
   type LoginSteps,
   type Refusal,
   refusalOf,
 } from '../../../services/api/src/limits/login-limits.ts';
+import type { LoginIdentity } from '../../../services/api/src/limits/login-names.ts';
 import { createRequestLimit } from '../../../services/api/src/limits/request-limit.ts';
 import { withSentRedisCommands } from '../../support/sent-redis-commands.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
@@ -325,6 +325,33 @@ describe('the known devices and networks of an account', () => {
     ];
     const all = Array.from({ length: 400 }, (_, i) => limits.fail((paths[i % 4] ?? stranger)(i)));
     expect((await Promise.all(all)).filter(isVerdict)).toHaveLength(100);
+  });
+
+  test('the wrong passwords of known places go on after a change of the address, and no other place gets its own', async () => {
+    const limits = limitsOf({
+      LOGIN_FREE_FAILURES: 1_000,
+      LOGIN_ACCOUNT_FREE_FAILURES: 1_000,
+      LOGIN_KNOWN_FAILURES_PER_DAY: 10,
+    });
+    const home = identity({ prefix: '192.0.2.7/32' });
+    await enter(limits, home);
+    const { holder, prefix } = home;
+    const session = { holder: 'session', session: { hasPassword: true } };
+    const verdicts = async (who: LoginIdentity) => (await guessTimes(limits, 100, who)).filter(isVerdict).length;
+    expect(await verdicts({ ...stranger(1), ...session })).toBe(10);
+    expect(await verdicts({ ...stranger(1), holder })).toBe(10 + 70);
+    const emailKey = 'chef@example.com';
+    const move = (at: LoginIdentity) =>
+      limits.move({ ...at, emailKey, former: { emailKey: home.emailKey, holders: [at.holder, holder, 'session'] } });
+    await move(stranger(2));
+    expect(await verdicts({ ...stranger(2), emailKey, holder: 'other' })).toBe(0);
+    expect(await verdicts({ ...home, ...session, emailKey })).toBe(0);
+    expect(await verdicts({ ...stranger(3), emailKey, holder })).toBe(0);
+    await move(identity({ prefix }));
+    expect(await verdicts(identity({ emailKey, prefix }))).toBe(10);
+    await redis.del(keysOf().wrongOf('password', keysOf().tagOf('account', home.emailKey)));
+    await move(identity());
+    expect(await verdicts({ ...stranger(4), emailKey })).toBe(70);
   });
 
   test('a known device is forgotten after 180 days, and the one unseen for longest past twenty', async () => {

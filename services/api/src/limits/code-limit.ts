@@ -1,7 +1,8 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { sinceRecovery } from './counted-account.ts';
 import { crowdLimit, crowdScript } from './crowd.ts';
-import { dayMs, holderTag, knownMs, type LoginIdentity, type Refusal } from './login-limits.ts';
+import { dayMs, knownMs, type Refusal } from './login-limits.ts';
+import { holderTag, type LoginIdentity } from './login-names.ts';
 import { placesScript } from './login-script.ts';
 import { createMemoryCounts } from './memory-counts.ts';
 

@@ -1,6 +1,7 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { ownTotal, sharedTotal } from './limits-table.ts';
-import { dayMs, holderTag, knownMs, type LoginIdentity } from './login-limits.ts';
+import { dayMs, knownMs } from './login-limits.ts';
+import { holderTag, type LoginIdentity } from './login-names.ts';
 import { placesScript, totalScript } from './login-script.ts';
 import { createMemoryCounts } from './memory-counts.ts';
 

@@ -10,7 +10,8 @@ import { createCodeLimit } from './code-limit.ts';
 import { type CountedAccount, countedAs } from './counted-account.ts';
 import { createFactorLimit, type TakenTry } from './factor-limit.ts';
 import { type LimitRule, type LimitSettings, type RequestLimitRow, requestLimits } from './limits-table.ts';
-import { createLoginLimits, type LoginIdentity, type LoginLimits, type Refusal, refusalOf } from './login-limits.ts';
+import { createLoginLimits, type LoginLimits, type Refusal, refusalOf } from './login-limits.ts';
+import type { LoginIdentity } from './login-names.ts';
 import { createRequestLimit, type RequestLimit, type RequestLimitOptions } from './request-limit.ts';
 import { createSettledLimit } from './settled-limit.ts';
 
@@ -117,6 +118,15 @@ export interface Limits extends CountRequests {
    * and network, none of them for its second factor, and earlier failures no longer count. Never raises.
    */
   registered(email: string, origin: RequestOrigin): Promise<void>;
+  /**
+   * Called when the account has a new address, to which the session has changed it. Like `registered`, but the totals of
+   * wrong passwords and second factors go on.
+   */
+  moved(
+    change: { readonly from: string; readonly to: string },
+    session: Pick<VerifiedAccessToken, 'sid' | 'device_id'>,
+    origin: RequestOrigin,
+  ): Promise<void>;
   /**
    * Called when a code from the account's mailbox has set a new password. The account then knows this device and
    * network too, and failures of strangers no longer count. Never raises.
@@ -280,6 +290,10 @@ export function createLimits(deps: LimitsDeps): Limits {
     },
     known: after('know'),
     registered: after('register'),
+    async moved({ from, to }, session, origin) {
+      const holders = [heldBy(origin), `session:${session.sid}`, heldInSession(session)];
+      await logins.move({ ...identityOf(to, origin), former: { emailKey: emailKey(from), holders } });
+    },
     proved: after('prove'),
     verified: after('verify'),
   };

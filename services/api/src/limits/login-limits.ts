@@ -1,6 +1,7 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { crowdLimit } from './crowd.ts';
 import { type LimitRule, type LimitSettings, ownTotal, sharedTotal } from './limits-table.ts';
+import { createNamesOf, type LoginIdentity } from './login-names.ts';
 import { loginScript } from './login-script.ts';
 import { createMemoryCounts, type MemoryCounts } from './memory-counts.ts';
 import type { RequestLimit } from './request-limit.ts';
@@ -15,21 +16,6 @@ export interface Refusal {
 /** A counted failure after which, over all places of the account, this one has no further try. */
 export interface LastFailure {
   readonly isLast: true;
-}
-
-/** The account, device and network of a login attempt. */
-export interface LoginIdentity {
-  /** The e-mail address in the form in which addresses are compared. There may be no account with it. */
-  readonly emailKey: string;
-  /** Names that which the device holds (`heldBy`), or a session. Without it, no device is remembered. */
-  readonly holder: string | undefined;
-  /** The client's network. */
-  readonly prefix: string;
-  /** Given if the password is sent with a session: the device is known by that. */
-  readonly session?: {
-    /** True if the session's user has shown the password in it. */
-    readonly hasPassword: boolean;
-  };
 }
 
 /**
@@ -62,6 +48,11 @@ export interface LoginSteps {
    * failures at its e-mail address were no guesses at its secrets, and are forgotten.
    */
   register(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /**
+   * Like `register`, for the new address of an account. The wrong verdicts over all places go on: a change of the address
+   * takes no password, so a thief could begin them anew.
+   */
+  move(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
    * Called when a code from the account's mailbox has set a new password. The account then knows this device and
    * network too, and they are pinned. Their failures and those of all strangers were no guesses at this password, and
@@ -141,7 +132,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
 
   async function judge(step: LoginStep, identity: LoginIdentity): Promise<Refusal | LastFailure | undefined> {
     const { session } = identity;
-    const { names, device, network, account } = namesOf(identity);
+    const { names, device, network, account, kept } = namesOf(identity);
     const [rule, waitMs, isLast] = await judgeLogin(
       names.length,
       ...names,
@@ -152,6 +143,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
       ...[forgetMs, networks.windowMs],
       ...[pinnedLimit, account, crowd],
       ...[session === undefined ? 0 : 1, session?.hasPassword ? 1 : 0, sharedTotal, ownTotal],
+      ...kept,
     );
     if (rule === 'login_address') networks.refuse(identity.prefix, waitMs);
     if (rule !== '') return { rule, waitMs };
@@ -188,50 +180,11 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     know: take('know', insurance.succeed),
     complete: take('complete', insurance.succeed),
     register: take('register', insurance.register),
+    move: take('move', insurance.move),
     prove: take('prove', insurance.prove),
     confirm: take('confirm', insurance.confirm),
     verify: take('verify', insurance.verify),
   };
-}
-
-/** Redis keys that a login attempt uses, and the tags of its device, network and account. */
-interface LoginNames {
-  readonly names: readonly string[];
-  readonly device: string;
-  readonly network: string;
-  readonly account: string;
-}
-
-/** Creates a function that returns the Redis keys of a login attempt. They are computed once for all its steps. */
-function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identity: LoginIdentity) => LoginNames {
-  const known = new WeakMap<LoginIdentity, LoginNames>();
-  return (identity) => {
-    const earlier = known.get(identity);
-    if (earlier !== undefined) return earlier;
-    const { emailKey, holder, prefix } = identity;
-    const account = keys.tagOf('account', emailKey);
-    const network = keys.tagOf('account-address', emailKey, prefix);
-    const device = holderTag(keys, emailKey, holder);
-    const owed = [device || network, network, account].flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]);
-    const names = [
-      networks.keyOf(prefix),
-      keys.knownOf(account),
-      ...owed,
-      keys.crowdOf('login'),
-      keys.provenOf(account),
-      keys.wrongOf('password', account),
-      keys.crowdOf('password'),
-      ...[keys.factorKnownOf(account), keys.wrongOf('factor', account)],
-    ];
-    const made = { names, device, network, account };
-    known.set(identity, made);
-    return made;
-  };
-}
-
-/** Returns the tag of what a device holds. It is empty for a device that holds nothing, and no account knows that tag. */
-export function holderTag(keys: LimitKeys, account: string, holder: string | undefined): string {
-  return holder === undefined ? '' : keys.tagOf('account-holder', account, holder);
 }
 
 const sourceWindowSeconds = 15 * 60;
@@ -272,6 +225,7 @@ function createLoginInsurance(settings: LoginSettings): Readonly<Record<keyof Lo
     complete: succeed,
     confirm: succeed,
     register: forget,
+    move: forget,
     prove: forget,
     verify: async () => undefined,
     async fail(identity) {

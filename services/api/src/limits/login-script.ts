@@ -51,11 +51,12 @@ end`;
  * - 11: the wrong verdicts on the password, over all places (see {@link totalScript})
  * - 12: the accounts with such verdicts
  * - 13 and 14: of the second factor, the known devices and networks, and the wrong verdicts
+ * - 15, 16 and 17, for `move`: as 10, 11 and 14, of the former address
  *
  * ARGV, with times in milliseconds since the epoch by the clock of the api:
  * - 1: the step. Before the hash: `check` for a login, `checkGuess` for another guess. After it: `fail`, `succeed` or
  *   `confirm`. Without a hash: `know` for a login without password, `complete` for one whose password was right before,
- *   `register` for a new account, `prove` for a proof of the mailbox with a new password, `verify` for a proof of the
+ *   `register` for a new account, `move` for an account's new address, `prove` for a proof of the mailbox with a new password, `verify` for a proof of the
  *   mailbox alone.
  * - 2: the time now
  * - 3 and 4: the tags of the device (empty if there is none) and of the network
@@ -72,6 +73,7 @@ end`;
  * - 19: number of accounts whose failures by strangers, and whose wrong verdicts, are kept
  * - 20 and 21: 1 if the device is a session, and if that session's user has shown the password
  * - 22 and 23: limits for the wrong verdicts of everybody, and of one such device or network
+ * - from 24 on, for `move`: fields of 15, 16 and 17 that go on, each followed by its name for the new address
  *
  * Returns the rule that refuses (or '') and the milliseconds to wait, and after `fail` 1 if this place has no further try
  * in the total. A refused step changes nothing except the number of the network's logins, which `check` counts.
@@ -92,11 +94,12 @@ if is_check then
   if tonumber(logins or '0') > tonumber(ARGV[7]) then return {'login_address', math.max(0, left)} end
 end
 
+local has_new_address = step == 'register' or step == 'move'
 local function know(tag)
   if tag == '' then return end
   local score = redis.call('ZSCORE', KEYS[2], tag)
   if not score and step == 'confirm' then return end
-  local stays = step == 'register' or step == 'prove' or step == 'verify' or score and tonumber(score) >= pinned
+  local stays = has_new_address or step == 'prove' or step == 'verify' or score and tonumber(score) >= pinned
   redis.call('ZADD', KEYS[2], stays and now + pinned or now, tag)
 end
 local function know_both()
@@ -124,14 +127,33 @@ local function forget_wrong()
   redis.call('DEL', KEYS[11])
   redis.call('ZREM', KEYS[12], ARGV[18])
 end
-if step == 'register' or step == 'prove' or step == 'verify' then
-  if step == 'register' then redis.call('DEL', KEYS[2]) end
+local function join_wrong()
+  join_crowd(KEYS[12], ARGV[18], now, known_ms, tonumber(ARGV[19]), function(tag)
+    redis.call('DEL', key_of(KEYS[11], tag))
+  end)
+end
+if has_new_address or step == 'prove' or step == 'verify' then
+  -- This is read first, because the new address may be the former one in another spelling.
+  local kept = {}
+  for i = 24, #ARGV, 2 do
+    local at = redis.call('ZSCORE', KEYS[15], ARGV[i])
+    if at then kept[#kept + 1] = {'ZADD', KEYS[10], at, ARGV[i + 1]} end
+    for from, to in pairs({[16] = 11, [17] = 14}) do
+      local count = redis.call('HGET', KEYS[from], ARGV[i])
+      if count then kept[#kept + 1] = {'HSET', KEYS[to], ARGV[i + 1], count} end
+    end
+  end
+  if has_new_address then redis.call('DEL', KEYS[2], KEYS[13], KEYS[14]) end
   if step ~= 'verify' then
     redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[10])
     forget_wrong()
-    if step == 'register' then redis.call('DEL', KEYS[13], KEYS[14]) end
-    prove_both()
+    if step ~= 'move' then prove_both() end
   end
+  for _, command in ipairs(kept) do
+    redis.call(unpack(command))
+    redis.call('PEXPIRE', command[2], known_ms)
+  end
+  if redis.call('EXISTS', KEYS[11]) == 1 then join_wrong() end
   know_both()
   return {'', 0}
 end
@@ -208,9 +230,7 @@ local function note(key, allowance)
   redis.call('PEXPIRE', key, day)
 end
 add_wrong(KEYS[11], share, known_ms)
-join_crowd(KEYS[12], ARGV[18], now, known_ms, tonumber(ARGV[19]), function(tag)
-  redis.call('DEL', key_of(KEYS[11], tag))
-end)
+join_wrong()
 delay(KEYS[place == 7 and 5 or place], tonumber(ARGV[11]), tonumber(ARGV[12]))
 if place == 7 then
   delay(KEYS[7], tonumber(ARGV[13]), tonumber(ARGV[14]))

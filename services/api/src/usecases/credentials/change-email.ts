@@ -19,7 +19,7 @@ export interface ChangeEmailDeps {
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
-  readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
+  readonly limits: Pick<Limits, 'tryCode' | 'moved'>;
   readonly commit: Commit;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
@@ -37,9 +37,10 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
 
   return async (
     input: ConfirmCodeRequest,
-    { user_id, sid: session_id, device_id: deviceId }: VerifiedAccessToken,
+    caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<EmailChangedResponse['data']> => {
+    const { user_id, sid: session_id, device_id: deviceId } = caller;
     await limits.tryCode(origin);
     const code = await checkCode('email_change', input, origin, { user_id });
     const { user } = code;
@@ -69,7 +70,7 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
       throw isDuplicateKey(error, 'email_key') ? takenError(change.email, error) : error;
     });
     // As with a registration, failed attempts that strangers made on this address before must not lock its owner out.
-    await limits.registered(change.email, origin);
+    await limits.moved({ from: user.email, to: change.email }, caller, origin);
     const sessions_ended = ended.sessionIds.length;
     return { message: 'EMAIL_CHANGED', email: change.email, sessions_ended, timestamp: now().toISOString() };
   };
