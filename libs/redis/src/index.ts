@@ -1,5 +1,6 @@
+export { type AccountCountStore, type AccountCounts, createAccountCounts } from './account-counts.ts';
 export { explainRedisError } from './explain-redis-error.ts';
-export { createLimitKeys, type LimitKeys } from './limit-keys.ts';
+export { createLimitKeys, type LimitKeys, sinceRecovery } from './limit-keys.ts';
 export { openRedis, type RedisConfig } from './open-redis.ts';
 export { parseRedisAddress } from './redis-address.ts';
 export { redisChecks } from './redis-checks.ts';

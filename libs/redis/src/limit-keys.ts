@@ -40,10 +40,23 @@ export interface LimitKeys {
    */
   factorKnownOf(account: string): string;
   /**
+   * Returns the key of the list with the times at which codes were asked for: by a device, a network, all places that
+   * the account knows, all others, or for a recipient.
+   */
+  codesOf(kind: 'device' | 'network' | 'known' | 'strange' | 'recipient', tag: string): string;
+  /**
    * Sorted set of the accounts for which tries of that kind from unknown devices and networks, or all wrong passwords,
    * are stored. Tag of an account → time of the newest try.
    */
   crowdOf(kind: 'login' | 'code' | 'password'): string;
+}
+
+/**
+ * Returns the name of what is counted from the account's latest recovery on. A recovery gives the account another name,
+ * so that its counts begin anew, in every process and without Redis.
+ */
+export function sinceRecovery(name: string, recoveredAt: Date | undefined): string {
+  return recoveredAt === undefined ? name : `${name} ${recoveredAt.getTime()}`;
 }
 
 const tagLength = 22;
@@ -67,6 +80,7 @@ export function createLimitKeys(prefix: string, secret: () => KeyObject): LimitK
     provenOf: (account) => nameOf(`login-proven:${account}`),
     wrongOf: (secret, account) => nameOf(`wrong-${secret}:${account}`),
     factorTriesOf: (tag) => nameOf(`second-factor:${tag}`),
+    codesOf: (kind, tag) => nameOf(`code-${kind}:${tag}`),
     crowdOf: (kind) => nameOf(`crowd:${kind}`),
   };
 }

@@ -38,6 +38,7 @@ export interface Mongo {
 export interface RedisStore {
   readonly redis: RedisClient;
   readonly keys: RedisKeys;
+  readonly keyPrefix: string;
 }
 
 const mongoSchema = Type.Object(mongoConfig(mongoChecks));
@@ -77,7 +78,8 @@ export async function withRedis<T>(shell: Shell, work: (store: RedisStore) => Pr
   });
   try {
     await untilReady(redis);
-    return await work({ redis, keys: redisKeys(config.KEY_PREFIX) });
+    const { KEY_PREFIX: keyPrefix } = config;
+    return await work({ redis, keys: redisKeys(keyPrefix), keyPrefix });
   } catch (error) {
     if (error instanceof CommandError || (redis.status === 'ready' && !isTimeOut(error))) throw error;
     const { message } = lost.error ?? (error as Error);

@@ -98,7 +98,8 @@ test('a refusal by a limit is an audit event that names the rule', async () => {
   const labels = { rule: 'login_source' };
   const before = await counterOf('auth_rate_limited_total', labels);
   expect((await api.post('/api/v1/auth/login', { email, password })).status).toBe(429);
-  expect(takeEvents()).toEqual([{ event: 'limit.exceeded', outcome: 'failure', reason: 'login_source' }]);
+  const account = expect.stringMatching(/^[\w-]{22}$/);
+  expect(takeEvents()).toEqual([{ event: 'limit.exceeded', outcome: 'failure', reason: 'login_source', account }]);
   expect(await counterOf('auth_rate_limited_total', labels)).toBe(before + 1);
 });
 

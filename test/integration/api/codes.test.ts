@@ -143,7 +143,9 @@ describe('a resend of a code', () => {
     const { challenge_id } = await scene.challenge(await scene.user(), purpose, fields());
     const before = await scene.storedChallenge(challenge_id);
     await expect(resend(challenge_id)).rejects.toMatchObject(limited(seconds));
-    expect(scene.audited).toEqual([[{ event: 'limit.exceeded', reason: 'code_resend' }, scene.origin]]);
+    const { user_id } = before ?? {};
+    const event = { event: 'limit.exceeded', reason: 'code_resend', user_id };
+    expect(scene.audited).toEqual([[event, scene.origin]]);
     expect([await scene.storedChallenge(challenge_id), await scene.rows()]).toEqual([before, []]);
   });
 

@@ -13,6 +13,7 @@ import { RequestAbandoned } from '../../../services/api/src/request/assert-clien
 import { createIds } from '../../../services/api/src/request/ids.ts';
 import { createWarnOfGuesses } from '../../../services/api/src/usecases/proofs/warn-of-guesses.ts';
 import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { bearerOf } from '../../support/use-case-scene.ts';
 
 let scene: AccountScene;
 beforeAll(async () => {
@@ -80,7 +81,7 @@ describe('a change', () => {
 
   test('a change of a caller whose session has ended or is gone is refused, unless it says otherwise', async () => {
     const [live, ended] = [await scene.session(), await scene.session({ is_revoked: true })];
-    const by = ({ document }: Pick<typeof live, 'document'>) => ({ ...scene.origin, caller: { sid: document._id } });
+    const by = ({ document }: Pick<typeof live, 'document'>) => ({ ...scene.origin, caller: bearerOf({ document }) });
     const gone = { document: { ...live.document, _id: randomUUID() } };
     const over = { code: 'IAD_JWT_ACCESS_INVALID' };
     for (const caller of [ended, gone]) {

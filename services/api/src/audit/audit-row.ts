@@ -126,6 +126,8 @@ interface Fields {
   readonly user_id: string;
   readonly session_id: string;
   readonly home_group_id: string;
+  /** Pseudonym of an account's address in the limits: see `createLimitKeys`. */
+  readonly account: string;
   readonly removed_by: string;
   readonly handed_over_by: string;
   readonly invites_revoked: number;

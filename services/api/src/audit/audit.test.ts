@@ -39,10 +39,12 @@ test('an event says what happened, to whom, by which request and from which netw
   ]);
 });
 
+const limited = { event: 'limit.exceeded', user_id: undefined, account: undefined } as const;
+
 test('an IPv6 address is cut to its /48, and an unknown one says so', () => {
   const { audit, lines } = openAudit();
-  audit({ event: 'limit.exceeded', reason: 'login_source' }, { ...origin, network: '2001:db8:1:2::3' });
-  audit({ event: 'limit.exceeded', reason: 'login_source' }, { ...origin, network: undefined });
+  audit({ ...limited, reason: 'login_source' }, { ...origin, network: '2001:db8:1:2::3' });
+  audit({ ...limited, reason: 'login_source' }, { ...origin, network: undefined });
   expect(lines.map(({ address }) => address)).toEqual(['2001:db8:1::/48', 'unknown']);
 });
 
@@ -54,7 +56,7 @@ describe('events that anybody can cause at will', () => {
     [{ ...refused, reason: 'IAD_JWT_ACCESS_EXPIRED' }, 'various'],
     [{ ...refused, reason: 'ERR-GROUP-OWNER-REQUIRED' }, '203.0.113.0/24'],
     [{ ...expired, reason: 'not_genuine' }, '203.0.113.0/24'],
-    [{ event: 'limit.exceeded', reason: 'login_source' }, '203.0.113.0/24'],
+    [{ ...limited, reason: 'login_source' }, '203.0.113.0/24'],
   ];
 
   test.each(sampled)('events that anybody can cause are sampled, and all are counted: %j', async (event, address) => {
@@ -109,7 +111,7 @@ describe('counters of the audit log', () => {
     { event: 'refresh.stolen', ...session },
     { event: 'refresh.abandoned', ...session },
     { event: 'authorization.failed', reason: 'IAD_JWT_ACCESS_INVALID', route: '/', ...session },
-    { event: 'limit.exceeded', reason: 'register_address' },
+    { ...limited, reason: 'register_address' },
     { event: 'logout.succeeded', ...session },
     { event: 'session.revoked', ...session, reason: 'replaced' },
     { event: 'group.left', ...session, home_group_id: session_id },

@@ -388,12 +388,13 @@ export const auditEvents = {
   },
   'limit.exceeded': {
     outcome: 'failure',
-    fields: [],
+    fields: ['user_id?', 'account?'],
     reasons: plain(limitRules),
     elsewhere: { handshake_address: 'at the gateway' },
     sampled: limitRules,
     counts: { in: 'rateLimited', as: 'reason' },
-    meaning: 'A request was refused with 429 by a [limit](./specification/requests.md#limits).',
+    meaning:
+      'A request was refused with 429 by a [limit](./specification/requests.md#limits). `user_id` is there if the api had read the account; for logins and codes `account`, a pseudonym of the address, which `authctl user show` prints too.',
   },
 } as const satisfies Record<string, AuditRow>;
 

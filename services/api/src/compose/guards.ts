@@ -44,7 +44,8 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
     keyPrefix: config.KEY_PREFIX,
     secret: () => secrets()[0],
     settings: config,
-    onRefused: (reason, origin) => audit({ event: 'limit.exceeded', reason }, origin),
+    onRefused: (reason, origin, { user_id = origin.caller?.user_id, account }) =>
+      audit({ event: 'limit.exceeded', reason, user_id, account }, origin),
     now,
     onInsured: () => metrics.loginsInsured.inc(),
   });

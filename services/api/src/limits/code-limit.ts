@@ -1,5 +1,4 @@
-import type { LimitKeys, RedisClient } from '@auth-account/redis';
-import { sinceRecovery } from './counted-account.ts';
+import { type LimitKeys, type RedisClient, sinceRecovery } from '@auth-account/redis';
 import { crowdLimit, crowdScript } from './crowd.ts';
 import { dayMs, knownMs, type Refusal } from './login-limits.ts';
 import { holderTag, type LoginIdentity } from './login-names.ts';
@@ -117,7 +116,6 @@ export function createCodeLimit({ redis, keys, perDay, now, crowd = crowdLimit }
   const insurance = createMemoryCounts(dayMs / 1_000);
   redis.defineCommand('countCode', { lua: script });
   const countCode = (redis as unknown as { countCode: CodeScript }).countCode.bind(redis);
-  const listOf = (kind: string, tag: string) => keys.nameOf(`code-${kind}:${tag}`);
 
   function countHere({ emailKey, userId = emailKey, recipient }: CodeIdentity): Refusal | undefined {
     const account = insurance.add(JSON.stringify([userId]));
@@ -132,11 +130,11 @@ export function createCodeLimit({ redis, keys, perDay, now, crowd = crowdLimit }
       const account = keys.tagOf('account', counted);
       const names = [
         keys.knownOf(keys.tagOf('account', emailKey)),
-        listOf('device', holderTag(keys, counted, holder)),
-        listOf('network', keys.tagOf('account-address', counted, prefix)),
-        listOf('known', keys.tagOf('account', sinceRecovery(counted, identity.recoveredAt))),
-        listOf('strange', account),
-        listOf('recipient', keys.tagOf('account', recipient ?? counted)),
+        keys.codesOf('device', holderTag(keys, counted, holder)),
+        keys.codesOf('network', keys.tagOf('account-address', counted, prefix)),
+        keys.codesOf('known', keys.tagOf('account', sinceRecovery(counted, identity.recoveredAt))),
+        keys.codesOf('strange', account),
+        keys.codesOf('recipient', keys.tagOf('account', recipient ?? counted)),
         keys.crowdOf('code'),
       ];
       const place = [holderTag(keys, emailKey, holder), keys.tagOf('account-address', emailKey, prefix)];

@@ -1,3 +1,4 @@
+import { sinceRecovery } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 
@@ -6,14 +7,8 @@ export type CountedAccount = Pick<UserDocument, '_id' | 'email' | 'recovered_at'
 
 /**
  * Returns the name under which an account's requests are counted: its id, or its address if the limit is one of the
- * address. A recovery gives the account another name, so that all its counts begin anew, in every process and without
- * Redis.
+ * address.
  */
 export function countedAs({ _id, email, recovered_at }: CountedAccount, per: 'account' | 'e-mail address'): string {
   return sinceRecovery(per === 'account' ? _id : emailKey(email), recovered_at);
-}
-
-/** Returns the name of what is counted from the account's latest recovery on. */
-export function sinceRecovery(name: string, recoveredAt: Date | undefined): string {
-  return recoveredAt === undefined ? name : `${name} ${recoveredAt.getTime()}`;
 }

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
 import { networkOf, type PrefixLength } from '@auth-account/lifecycle';
-import { createLimitKeys, type RedisClient } from '@auth-account/redis';
+import { createLimitKeys, type LimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
@@ -56,7 +56,8 @@ export type FactorTry = Exclude<TakenTry, { readonly waitMs: number }>;
 
 /** A try of a second factor: at a login, or in a session. */
 export interface FactorAttempt {
-  readonly account: Pick<UserDocument, 'email' | 'recovered_at' | 'password_changed_at'>;
+  readonly account: Pick<UserDocument, 'email' | 'recovered_at' | 'password_changed_at'> &
+    Partial<Pick<UserDocument, '_id'>>;
   /** Key that the login has proven; the request's own by default. */
   readonly jkt?: string | undefined;
   /** Session whose user shows the factor. */
@@ -139,6 +140,13 @@ export interface Limits extends CountRequests {
   verified(email: string, origin: RequestOrigin): Promise<void>;
 }
 
+/** The account of a refused request, as far as the limit knows it. */
+export interface RefusedAccount {
+  readonly user_id?: string | undefined;
+  /** Pseudonym of its address. */
+  readonly account?: string;
+}
+
 export interface LimitsDeps {
   /** A connection that fails fast. */
   readonly redis: RedisClient;
@@ -147,7 +155,7 @@ export interface LimitsDeps {
   readonly secret: () => KeyObject;
   readonly settings: LimitSettings;
   /** Called with each request that a rule refuses. */
-  readonly onRefused: (rule: LimitRule, origin: RequestOrigin) => void;
+  readonly onRefused: (rule: LimitRule, origin: RequestOrigin, of: RefusedAccount) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Called if Redis did not answer and the process counted a login on its own. */
@@ -170,18 +178,19 @@ function ofEachRow<T>(make: (row: Row, name: keyof RequestRows) => T) {
   return Object.fromEntries(made) as Readonly<Record<keyof RequestRows, T>>;
 }
 
-type Refuse = (refusal: Refusal, origin: RequestOrigin) => never;
+type Refuse = (refusal: Refusal, origin: RequestOrigin, of?: RefusedAccount) => never;
 
 /** Returns the function that counts a request for that row, and refuses a request above the limit. */
 function countBy({ rule, per, isGivenBack }: Row, limit: Pick<RequestLimit, 'count'>, refuse: Refuse) {
-  const count = async (who: string, origin: RequestOrigin) => {
+  const count = async (who: string, origin: RequestOrigin, of?: RefusedAccount) => {
     const waitMs = await limit.count(who);
-    if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
+    if (waitMs !== undefined) refuse({ rule, waitMs }, origin, of);
   };
   if (per === 'network') return (origin: RequestOrigin) => count(networkOf(origin.network, subscriberPrefix), origin);
   const isOfAccount = per === 'account' || per === 'e-mail address';
-  if (!isOfAccount || !isGivenBack) return count;
-  return (account: CountedAccount, origin: RequestOrigin) => count(countedAs(account, per), origin);
+  if (!isOfAccount || !isGivenBack) return (who: string, origin: RequestOrigin) => count(who, origin);
+  return (account: CountedAccount, origin: RequestOrigin) =>
+    count(countedAs(account, per), origin, { user_id: account._id });
 }
 
 function identityOf(email: string, origin: RequestOrigin, holder = heldBy(origin)): LoginIdentity {
@@ -198,7 +207,11 @@ function isByPasskey(session: Pick<VerifiedAccessToken, 'amr'> | undefined): boo
 const heldInSession = ({ device_id }: Pick<VerifiedAccessToken, 'device_id'>) => `session:${device_id}`;
 
 /** Creates the limits of passwords. */
-function createAttempts(logins: LoginLimits, refuse: Refuse): Pick<Limits, 'logIn' | 'guess' | 'replay'> {
+function createAttempts(
+  logins: LoginLimits,
+  refuse: Refuse,
+  keys: LimitKeys,
+): Pick<Limits, 'logIn' | 'guess' | 'replay'> {
   async function attempt(
     [first, last]: readonly ['check' | 'checkGuess', 'succeed' | 'confirm'],
     identity: LoginIdentity,
@@ -207,7 +220,7 @@ function createAttempts(logins: LoginLimits, refuse: Refuse): Pick<Limits, 'logI
     const take = async (step: keyof LoginLimits) => {
       const result = await logins[step](identity);
       const refusal = refusalOf(result);
-      if (refusal !== undefined) refuse(refusal, origin);
+      if (refusal !== undefined) refuse(refusal, origin, { account: keys.tagOf('account', identity.emailKey) });
       return { isLast: result !== undefined };
     };
     await take(first);
@@ -246,13 +259,11 @@ export function createLimits(deps: LimitsDeps): Limits {
   const factors = createFactorLimit({ redis, keys, now });
   const networks = createRequestLimit(optionsOf(logInRow));
   const logins = createLoginLimits({ redis, keys, networks, settings, now, onInsured });
-  const refuse: Refuse = ({ rule, waitMs }, origin) => {
-    onRefused(rule, origin);
+  const refuse: Refuse = ({ rule, waitMs }, origin, of = {}) => {
+    onRefused(rule, origin, of);
     throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
   };
 
-  const admit = (taken: TakenTry, origin: RequestOrigin) =>
-    'waitMs' in taken ? refuse({ rule: 'second_factor', ...taken }, origin) : taken;
   const after = (step: 'know' | 'register' | 'prove' | 'verify') => async (email: string, origin: RequestOrigin) => {
     await logins[step](identityOf(email, origin));
   };
@@ -270,19 +281,21 @@ export function createLimits(deps: LimitsDeps): Limits {
         userId: change?.userId,
         recipient: change && emailKey(change.to),
       });
-      if (refusal !== undefined) refuse(refusal, origin);
+      if (refusal !== undefined) refuse(refusal, origin, { account: keys.tagOf('account', emailKey(email)) });
     },
     async revocationsSent(sibling, count) {
       const points = Math.floor(count / denialsPerPoint);
       if (points > 0) await counters.readRevocations.count(sibling, points);
     },
-    ...createAttempts(logins, refuse),
+    ...createAttempts(logins, refuse, keys),
     async secondFactor({ account, jkt, session, isGuess }, origin) {
       const holder = session === undefined ? heldBy(origin, jkt) : heldInSession(session);
       const known = { hasSession: session !== undefined, hasOwnTotal: !isByPasskey(session) };
       const times = { recoveredAt: account.recovered_at, passwordChangedAt: account.password_changed_at };
       const identity = { ...identityOf(account.email, origin, holder), ...known, ...times, isGuess };
-      return admit(await factors.take(identity), origin);
+      const taken = await factors.take(identity);
+      if ('waitMs' in taken) refuse({ rule: 'second_factor', ...taken }, origin, { user_id: account._id });
+      return taken;
     },
     async completed(email, origin, jkt, hasPassword = false) {
       const identity = identityOf(email, origin, heldBy(origin, jkt));

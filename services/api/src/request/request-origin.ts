@@ -24,7 +24,7 @@ export interface RequestOrigin {
   /** Secret of the installation (`X-Device-Secret`), if the route takes one and the client sent it. */
   readonly deviceSecret?: string;
   /** The caller of a route with authorization. A change is made only while its session lives: see `createCommit`. */
-  readonly caller?: Pick<VerifiedAccessToken, 'sid'>;
+  readonly caller?: Pick<VerifiedAccessToken, 'sid' | 'user_id'>;
   /** IP address of the client, before the trusted proxies; undefined if its connection has ended. */
   readonly network: string | undefined;
   /** W3C trace context of the active span; without tracing, the request's own context if it is well-formed. */

@@ -1,6 +1,6 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import type { DenyList } from '@auth-account/messaging/deny-list';
-import type { RedisClient } from '@auth-account/redis';
+import { createAccountCounts, type RedisClient } from '@auth-account/redis';
 import type { RunTransaction, Stores } from '@auth-account/stores';
 import { createAuditLog, type Logger, type Metrics } from '@auth-account/telemetry';
 import { v7 } from 'uuid';
@@ -9,7 +9,6 @@ import { createErrorLog } from '../runtime/error-log.ts';
 import { createOverdueGauge, type WorkerMetrics } from '../runtime/metrics.ts';
 import { createPoller, type Poller } from '../runtime/poller.ts';
 import { createEraseAccounts } from './erase-accounts.ts';
-import { createForgetPlaces } from './forget-places.ts';
 import { createRemoveLapsedEmails } from './remove-lapsed-emails.ts';
 
 export interface ErasureDeps {
@@ -47,7 +46,7 @@ export interface Erasure {
 export function createErasure(deps: ErasureDeps): Erasure {
   const { config, stores, metrics, registry, logger, now } = deps;
   const writeAudit = createAuditLog(logger);
-  const forgetPlaces = createForgetPlaces({ ...deps, keyPrefix: config.KEY_PREFIX });
+  const { forget: forgetPlaces } = createAccountCounts({ ...deps, keyPrefix: config.KEY_PREFIX });
   const run = createEraseAccounts({
     ...deps,
     ...stores,

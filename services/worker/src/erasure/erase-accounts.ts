@@ -1,16 +1,16 @@
 import { createAccountEvent } from '@auth-account/messaging';
 import type { DenyEntry, DenyList } from '@auth-account/messaging/deny-list';
+import type { AccountCountStore } from '@auth-account/redis';
 import { type OutboxStore, type RunTransaction, recordedEnd } from '@auth-account/stores';
 import type { DeletionStore, DueAccount, EndedSession, ErasedAccount } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
-import type { ForgetPlaces } from './forget-places.ts';
 
 export interface EraseAccountsDeps {
   readonly deletions: Pick<DeletionStore, 'claim' | 'listEndedSince' | 'removeEndedSessions' | 'erase'>;
   readonly outbox: Pick<OutboxStore, 'append' | 'exists'>;
   readonly transaction: RunTransaction;
   readonly denyList: Pick<DenyList, 'denyAndClose'>;
-  readonly forgetPlaces: ForgetPlaces;
+  readonly forgetPlaces: AccountCountStore['forget'];
   /** Time, in ms, for which the end of a session matters. */
   readonly lifetimeMs: number;
   /** Time between an account's deletion and its erasure, in ms. In this time, requests that were under way end. */

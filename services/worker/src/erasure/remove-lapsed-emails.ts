@@ -1,9 +1,9 @@
+import type { AccountCountStore } from '@auth-account/redis';
 import type { EmailChangeStore, LapsedEmails } from '@auth-account/stores/email-changes';
-import type { ForgetPlaces } from './forget-places.ts';
 
 export interface RemoveLapsedEmailsDeps {
   readonly emailChanges: Pick<EmailChangeStore, 'listLapsed' | 'findHolder' | 'removeFormer' | 'removeLapsedPending'>;
-  readonly forgetPlaces: ForgetPlaces;
+  readonly forgetPlaces: AccountCountStore['forget'];
   readonly now: () => Date;
 }
 

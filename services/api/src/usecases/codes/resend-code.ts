@@ -57,7 +57,7 @@ export function createResendCode(deps: ResendCodeDeps): ResendCode {
     assertOpen(seen, at);
     const waitMs = waitOf(seen, at);
     if (waitMs > 0) {
-      audit({ event: 'limit.exceeded', reason: 'code_resend' }, origin);
+      audit({ event: 'limit.exceeded', reason: 'code_resend', user_id: seen.user_id, account: undefined }, origin);
       throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
     }
     const user = await deps.users.findAddressee({ userId: seen.user_id });

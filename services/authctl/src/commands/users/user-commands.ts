@@ -10,6 +10,7 @@ import { importUsers } from '../import/import-users.ts';
 import { importFormats } from '../import/read-records.ts';
 import { deleteUser, graceDaysOption, restoreUser } from './delete-user.ts';
 import { disableUser, enableUser } from './disable-user.ts';
+import { limitsOf, unlockUser } from './limits-of-user.ts';
 import { loadUser } from './load-user.ts';
 import { asOption } from './operator.ts';
 import { removeSecondFactor } from './remove-second-factor.ts';
@@ -21,10 +22,10 @@ export function addUserCommands(program: Command, shell: Shell): void {
   const user = program.command('user').description('accounts');
   user
     .command('show')
-    .description('show an account, its group and its number of sessions')
+    .description('show an account, its group, its number of sessions, and what the limits count for it')
     .argument('<id|email>')
     .action((idOrEmail) =>
-      shell.conclude(withMongo(shell, ({ collections }) => showUser(collections, idOrEmail, shell.now()))),
+      shell.conclude(withMongo(shell, ({ collections }) => showUser(shell, collections, idOrEmail))),
     );
   user
     .command('logout')
@@ -72,6 +73,10 @@ function addAccountChanges(user: Command, shell: Shell): void {
   add('enable', 'let a disabled account log in again').action((idOrEmail, options) =>
     shell.conclude(enableUser(shell, idOrEmail, options)),
   );
+  add(
+    'unlock',
+    'forget wrong passwords, second factors and codes asked for, so that all of them can be tried anew',
+  ).action((idOrEmail, options) => shell.conclude(unlockUser(shell, idOrEmail, options)));
   add('delete', 'order the deletion of an account, and end its sessions; it can be restored until it is erased')
     .addOption(graceDaysOption())
     .option('--yes', 'do not ask')
@@ -92,13 +97,15 @@ function addAccountChanges(user: Command, shell: Shell): void {
     .action((idOrEmail, options) => shell.conclude(removeWaysIn(shell, idOrEmail, options)));
 }
 
-/** Shows the user, their group and their number of sessions; never the hash. */
-async function showUser(collections: Collections, idOrEmail: string, now: Date): Promise<Outcome> {
+/** Shows the user, their group, their number of sessions and their limits; never the hash. */
+async function showUser(shell: Shell, collections: Collections, idOrEmail: string): Promise<Outcome> {
+  const now = shell.now();
   const user = await loadUser(collections, idOrEmail);
   const live = { user_id: user._id, is_revoked: false, expires_at: { $gt: now } };
-  const [group, sessions] = await Promise.all([
+  const [group, sessions, limits] = await Promise.all([
     collections.groups.findOne({ _id: user.home_group_id }),
     collections.sessions.countDocuments(live),
+    limitsOf(shell, user),
   ]);
   const json = {
     user_id: user._id,
@@ -125,6 +132,7 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
     group_name: group?.name ?? null,
     group_members: group?.member_count ?? null,
     live_sessions: sessions,
+    ...limits,
   };
   return { json, text: fieldList(json) };
 }

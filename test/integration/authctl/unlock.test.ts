@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newSession, password } from '../../support/accounts.ts';
+import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
+import { beginLogin, codeAt, guardedAccount, wrongCodeFor } from '../../support/second-factor.ts';
+import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
+
+let scene: OperatorScene;
+let options: AuthctlOptions;
+beforeAll(async () => {
+  scene = await openOperatorScene({
+    CODE_LIMIT_PER_ACCOUNT: '2',
+    LOGIN_ACCOUNT_FAILURES_PER_DAY: '3',
+    LOGIN_ACCOUNT_FREE_FAILURES: '3',
+    TRUST_PROXY_HOPS: '1',
+  });
+  options = scene.options;
+});
+afterAll(() => scene.close());
+
+const show = (user: string) => authctlJson(['user', 'show', user], options);
+const unlock = (user: string) => authctl(['user', 'unlock', user, '--reason', 'called us'], options);
+/** A network of its own, which no account knows. */
+const elsewhere = (host: number) => ({ 'X-Forwarded-For': `198.51.100.${host}` });
+const login = (email: string, given: string, host: number) =>
+  scene.post('/api/v1/auth/login', { email, password: given }, elsewhere(host));
+const statusOf = async (answer: Promise<{ readonly status: number }>) => (await answer).status;
+
+test('support sees that strangers have locked a login, until when, and can open it', async () => {
+  const { email, user_id } = await newSession(scene);
+  for (let host = 0; host < 3; host += 1) expect(await statusOf(login(email, 'wrong password', host))).toBe(401);
+  expect(await statusOf(login(email, password, 200))).toBe(429);
+  const locked = await show(email);
+  expect(locked).toMatchObject({ wrong_passwords: 3, wrong_passwords_today: 3, wrong_passwords_from_known: 0 });
+  // After the third failure the next try has to wait for a second.
+  expect(locked.login_elsewhere_from).toMatch(/^20\d\d-/);
+  const refusals = scene.lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'limit.exceeded');
+  expect(refusals.at(-1)).toMatchObject({ reason: 'login_account_day', account: locked.limits_account });
+
+  const { exitCode, stderr } = await unlock(user_id);
+  expect(exitCode).toBe(0);
+  expect(auditLinesOf(stderr)).toMatchObject([{ event: 'account.unlocked', user_id, operator_reason: 'called us' }]);
+  expect(await show(email)).toMatchObject({ wrong_passwords: 0, wrong_passwords_today: 0, login_elsewhere_from: null });
+  expect(await statusOf(login(email, password, 201))).toBe(200);
+});
+
+test('an unlocked account can show its second factor and ask for codes anew, and keeps its places', async () => {
+  const { email, secret, user_id } = await guardedAccount(scene);
+  const challenge_id = await beginLogin(scene, email);
+  const show2 = (code: string, host: number) =>
+    scene.post('/api/v1/auth/login/second-factor', { challenge_id, method: 'totp', code }, elsewhere(host));
+  const ask = (host: number) =>
+    statusOf(scene.post('/api/v1/auth/login-code', { email, device_id: crypto.randomUUID() }, elsewhere(host)));
+  for (let host = 0; host < 5; host += 1) await show2(wrongCodeFor(secret), host);
+  expect(await statusOf(show2(codeAt(secret, Date.now(), 1), 6))).toBe(429);
+  expect([await ask(1), await ask(2), await ask(3)]).toEqual([202, 202, 429]);
+  const locked = await show(email);
+  expect(locked).toMatchObject({ wrong_factors: 5, wrong_factors_from_known: 0, known_places: expect.any(Number) });
+  expect([locked.factor_tries_elsewhere.length, locked.codes_asked_elsewhere.length]).toEqual([5, 2]);
+
+  expect((await unlock(user_id)).exitCode).toBe(0);
+  const open = { wrong_factors: 0, factor_tries_elsewhere: [], codes_asked_elsewhere: [] };
+  expect(await show(email)).toMatchObject({ ...open, known_places: locked.known_places });
+  expect([await statusOf(show2(codeAt(secret, Date.now(), 1), 7)), await ask(8)]).toEqual([200, 202]);
+});
+
+test('an account is shown without the server’s keys, and says that its limits are unknown', async () => {
+  const { email } = await newSession(scene);
+  const env = { ...options.env, SERVER_KEYS_FILE: undefined };
+  const shown = await authctlJson(['user', 'show', email], { env });
+  expect(shown.limits).toBe('unknown: SERVER_KEYS_FILE is not set. Set it as for the api.');
+});
