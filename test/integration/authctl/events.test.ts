@@ -73,12 +73,12 @@ describe('events list', () => {
     expect(await list('--state', 'delivered')).toEqual([done.id]);
     expect(await list('--state', 'dead')).toEqual([lost.id]);
     expect(await list('--subscriber', 'billing')).toEqual([done.id, lost.id]);
+    expect(await list('--user', done.subject)).toEqual([done.id]);
     expect(await list('--since', '1h', '--limit', '1')).toEqual([waiting.id]);
     expect(await list('--until', '2020-01-01')).toEqual([]);
-    const { dead_letters } = await authctlJson(
-      ['events', 'list', '--dead-letters', '--subscriber', 'billing'],
-      options,
-    );
+    const letters = ['events', 'list', '--dead-letters', '--subscriber', 'billing', '--user'];
+    const { dead_letters } = await authctlJson([...letters, lost.subject], options);
+    expect(await authctlJson([...letters, done.subject], options)).toEqual({ dead_letters: [] });
     expect(dead_letters).toMatchObject([
       { event_id: lost.id, subscriber: 'billing', attempts: 3, last_error: 'answered 500' },
     ]);

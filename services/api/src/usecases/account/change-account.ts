@@ -1,10 +1,10 @@
 import type { AccountResponse, ChangeAccountRequest } from '@auth-account/contracts/http/account';
 import { AppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
+import { describeAccount } from '@auth-account/stores/account-export';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import { describeAccount } from './find-account.ts';
 
 export interface ChangeAccountDeps {
   readonly users: Pick<UserStore, 'changeProfile'>;

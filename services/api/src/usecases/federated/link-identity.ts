@@ -1,5 +1,6 @@
 import type { IdentityResponse, LinkIdentityRequest } from '@auth-account/contracts/http/federated';
 import { AppError, isAppError } from '@auth-account/errors';
+import { describeIdentity } from '@auth-account/stores/account-export';
 import type { IdentityStore } from '@auth-account/stores/identities';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Commit, none } from '../../announcements/commit.ts';
@@ -9,7 +10,6 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 import { type AddIdentity, assertRoomForIdentity } from '../login/add-identity.ts';
 import type { SpendProof } from '../login/spend-proof.ts';
 import type { Reauthenticate } from '../step-up/reauthenticate.ts';
-import { describeIdentity } from './identity-lists.ts';
 import type { KeepProviderToken } from './keep-provider-token.ts';
 import type { OpenProviderChallenge } from './provider-challenge.ts';
 

@@ -9,6 +9,7 @@ import { AppError } from '@auth-account/errors';
 import { eventOrigin } from '@auth-account/messaging';
 import { passkeyAddedEvents } from '@auth-account/messaging/account-events';
 import { isDuplicateKey, type PresentUser } from '@auth-account/stores';
+import { describePasskey } from '@auth-account/stores/account-export';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { PasskeyDocument } from '@auth-account/stores/documents';
@@ -25,7 +26,6 @@ import type { Spend } from '../proofs/once-per-proof.ts';
 import { challengeMs, creationOptions } from '../proofs/passkey-options.ts';
 import { type RefusePasskey, userHandleOf } from '../proofs/passkey-proof.ts';
 import { createPermitLater, type ReauthenticateDeps } from '../step-up/reauthenticate.ts';
-import { describePasskey } from './passkey-lists.ts';
 
 export interface CreatePasskeyDeps extends ReauthenticateDeps {
   readonly passkeys: Pick<PasskeyStore, 'findHolder' | 'add' | 'has'>;

@@ -1,7 +1,7 @@
-import type { Passkey } from '@auth-account/contracts/http/passkey-credentials';
 import type { PasskeyListResponse, PasskeyResponse, RenamePasskeyRequest } from '@auth-account/contracts/http/passkeys';
 import { AppError } from '@auth-account/errors';
 import type { PresentUser, UserStore } from '@auth-account/stores';
+import { describePasskey } from '@auth-account/stores/account-export';
 import type { PasskeyDocument } from '@auth-account/stores/documents';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
@@ -55,17 +55,6 @@ export function createRenamePasskey({ passkeys, commit, now }: PasskeyListDeps) 
       origin,
     );
     return { ...describePasskey(renamed), timestamp: at.toISOString() };
-  };
-}
-
-/** Describes a passkey for its owner. */
-export function describePasskey({ id, name, is_backed_up, created_at, last_used_at }: PasskeyDocument): Passkey {
-  return {
-    passkey_id: id,
-    name,
-    backed_up: is_backed_up,
-    created_at: created_at.toISOString(),
-    last_used_at: last_used_at?.toISOString() ?? null,
   };
 }
 

@@ -1,9 +1,9 @@
 import { pushStreamPath } from '@auth-account/contracts';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { SessionDocument } from '@auth-account/stores/documents';
+import { sessionAuth } from '@auth-account/stores/session-auth';
 import type { RefreshTokens } from '@auth-account/tokens';
 import type { AccessTokenClaims } from '@auth-account/verifier/access-token';
-import { sessionAuth } from './session-auth.ts';
 
 export interface IssueTokensDeps {
   readonly signAccessToken: (claims: AccessTokenClaims) => string;

@@ -3,6 +3,7 @@ import type { RefreshRequest } from '@auth-account/contracts/http/refresh';
 import { AppError } from '@auth-account/errors';
 import type { SessionStore } from '@auth-account/stores';
 import type { RevocationReason, SessionDocument } from '@auth-account/stores/documents';
+import { toldReasonOf } from '@auth-account/stores/told-reason';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { type Announcement, createAnnounceAgain, type IsDenied } from '../../announcements/announce.ts';
 import type { Audit } from '../../audit/audit.ts';
@@ -15,7 +16,6 @@ import { decideRefresh, type Generations } from './decide-refresh.ts';
 import { hasHashOf, hashesAhead, placeOfHash } from './hashes-ahead.ts';
 import type { IssueTokens } from './issue-tokens.ts';
 import { extendedExpiry, idleExpiry, type SessionLifetime } from './session-lifetime.ts';
-import { toldReasonOf } from './told-reason.ts';
 
 export interface RefreshDeps {
   readonly sessions: Pick<SessionStore, 'advance' | 'find' | 'findConfirmed' | 'rotate' | 'revokeAll'>;

@@ -3,8 +3,8 @@ import { AppError } from '@auth-account/errors';
 import type { PresentUser, SessionStore } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { factorMethods, hasSecondFactor } from '@auth-account/stores/second-factors';
+import { sessionAuth } from '@auth-account/stores/session-auth';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
-import { sessionAuth } from '../sessions/session-auth.ts';
 
 /** The part of the user's document that shows how the user can prove who is there. */
 type Ways = PresentUser<Pick<UserDocument, 'is_password_void' | 'totp' | 'recovery_codes' | 'passkeys'>>;

@@ -33,6 +33,7 @@ export function addEventCommands(program: Command, shell: Shell): void {
     .description('list events, the oldest first')
     .addOption(stateOption())
     .addOption(subscriberOption())
+    .addOption(new Option('--user <id>', 'only events of this user').argParser(parseUuid))
     .addOption(deadOption())
     .addOption(
       timeOption(

@@ -5,6 +5,8 @@ import type { DeadLetterDocument, OutboxDocument } from '@auth-account/stores/do
 export interface EventSelection {
   readonly state?: OutboxDocument['state'] | undefined;
   readonly subscriber?: string | undefined;
+  /** Id of the user whom the events concern. */
+  readonly user?: string | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
 }
@@ -16,11 +18,12 @@ const pageSize = 500;
  * delivery to it was tried, or of which it has a dead letter.
  */
 export async function* selectRows({ outbox }: Stores, selection: EventSelection): AsyncGenerator<OutboxDocument> {
-  const { subscriber, ...bounds } = withoutUndefined(selection);
+  const { subscriber, user, ...bounds } = withoutUndefined(selection);
   let after: string | undefined;
   for (;;) {
     const page = await outbox.list({ ...bounds, limit: pageSize, ...(after === undefined ? {} : { after }) });
-    yield* page.filter((row) => subscriber === undefined || concerns(row, subscriber));
+    const ofUser = page.filter(({ event }) => user === undefined || event.subject === user);
+    yield* ofUser.filter((row) => subscriber === undefined || concerns(row, subscriber));
     after = page.at(-1)?._id;
     if (page.length < pageSize) return;
   }
@@ -31,11 +34,11 @@ export async function* selectDeadLetters(
   { deadLetters }: Stores,
   selection: Omit<EventSelection, 'state'>,
 ): AsyncGenerator<DeadLetterDocument> {
-  const bounds = withoutUndefined(selection);
+  const { user, ...bounds } = withoutUndefined(selection);
   let after: DeadLetterDocument | undefined;
   for (;;) {
     const page = await deadLetters.list({ ...bounds, limit: pageSize, ...(after ? { after } : {}) });
-    yield* page;
+    yield* page.filter(({ event }) => user === undefined || event.subject === user);
     after = page.at(-1);
     if (page.length < pageSize) return;
   }

@@ -10,6 +10,7 @@ import { importUsers } from '../import/import-users.ts';
 import { importFormats } from '../import/read-records.ts';
 import { deleteUser, graceDaysOption, restoreUser } from './delete-user.ts';
 import { disableUser, enableUser } from './disable-user.ts';
+import { exportUser } from './export-user.ts';
 import { limitsOf, unlockUser } from './limits-of-user.ts';
 import { loadUser } from './load-user.ts';
 import { asOption } from './operator.ts';
@@ -77,6 +78,9 @@ function addAccountChanges(user: Command, shell: Shell): void {
     'unlock',
     'forget wrong passwords, second factors and codes asked for, so that all of them can be tried anew',
   ).action((idOrEmail, options) => shell.conclude(unlockUser(shell, idOrEmail, options)));
+  add('export', 'print all data that is held about a person, as JSON').action((idOrEmail, options) =>
+    shell.conclude(exportUser(shell, idOrEmail, options)),
+  );
   add('delete', 'order the deletion of an account, and end its sessions; it can be restored until it is erased')
     .addOption(graceDaysOption())
     .option('--yes', 'do not ask')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
+import { bearer } from '../../support/groups.ts';
 import { beginLogin, codeAt, guardedAccount, wrongCodeFor } from '../../support/second-factor.ts';
 import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
@@ -61,6 +62,19 @@ test('an unlocked account can show its second factor and ask for codes anew, and
   const open = { wrong_factors: 0, factor_tries_elsewhere: [], codes_asked_elsewhere: [] };
   expect(await show(email)).toMatchObject({ ...open, known_places: locked.known_places });
   expect([await statusOf(show2(codeAt(secret, Date.now(), 1), 7)), await ask(8)]).toEqual([200, 202]);
+});
+
+test('an operator exports what the person would get, and the audit log says who did and why', async () => {
+  const session = await newSession(scene);
+  const run = await authctl(
+    ['user', 'export', session.email, '--reason', 'asked in a letter', '--as', 'Olga'],
+    options,
+  );
+  const own = await scene.post('/api/v1/account/export', { current_password: password }, bearer(session));
+  const same = { ...own.json.data, timestamp: expect.any(String) };
+  expect(JSON.parse(run.stdout)).toEqual(same);
+  const shared = { event: 'account.exported', user_id: session.user_id, operator: 'Olga' };
+  expect(auditLinesOf(run.stderr)).toMatchObject([{ ...shared, operator_reason: 'asked in a letter' }]);
 });
 
 test('an account is shown without the server’s keys, and says that its limits are unknown', async () => {

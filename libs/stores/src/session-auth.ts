@@ -1,4 +1,4 @@
-import type { SessionAuth, SessionDocument } from '@auth-account/stores/documents';
+import type { SessionAuth, SessionDocument } from './documents.ts';
 
 /** Returns how the session's user has proved who they are. Sessions of earlier releases were opened by a password. */
 export function sessionAuth({ auth, created_at }: Pick<SessionDocument, 'auth' | 'created_at'>): SessionAuth {

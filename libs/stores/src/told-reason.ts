@@ -1,5 +1,5 @@
 import type { DetailsOf } from '@auth-account/errors';
-import type { RevocationReason } from '@auth-account/stores/documents';
+import type { RevocationReason } from './documents.ts';
 
 type ToldReason = NonNullable<DetailsOf<'IAD_JWT_REFRESH_STOLEN'>['reason']>;
 
