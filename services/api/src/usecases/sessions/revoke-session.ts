@@ -43,7 +43,7 @@ export function createRevokeSession(deps: RevokeSessionDeps) {
       const session = await sessions.find(sessionId);
       if (session?.user_id !== user_id) return false;
       if (session.is_revoked ? await announceAgain(sessionId) : session.expires_at <= at) return false;
-      if (reason === 'revoked_by_user') await users.forgetDevice(user_id, session.device_id);
+      if (reason === 'revoked_by_user') await users.forgetDevice(user_id, session);
       return revoke();
     }
 
