@@ -347,7 +347,7 @@ describe('a security event token', () => {
     await sendToken(`${risc}/account-disabled`, person.sub, { reason: 'hijacking' });
     expect(await liveOf(user_id)).toBe(0);
     const refused = await logInByProvider(api, person, {}, 'partner');
-    expect([refused.status, refused.json.error_code]).toEqual([401, 'ERR-IDENTITY-TOKEN-INVALID']);
+    expect([refused.status, refused.json.error_code]).toEqual([403, 'ERR-IDENTITY-DISABLED']);
     expect(log.takeEvents()).toContainEqual(
       expect.objectContaining({ event: 'login.refused', user_id, reason: 'identity_disabled' }),
     );
@@ -373,7 +373,7 @@ describe('a security event token', () => {
     const { person, user_id } = await registered('partner');
     await sendToken(`${risc}/account-disabled`, person.sub, { reason: 'bulk-account' });
     expect(await liveOf(user_id)).toBe(1);
-    expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(401);
+    expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(403);
   });
 
   test('a security event token concerns the identity that it names, and no other one of the account', async () => {
@@ -405,7 +405,7 @@ describe('a security event token', () => {
     expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(200);
     await sendToken(`${risc}/account-disabled`, person.sub, {}, { iat: seconds() + 20 });
     await sendToken(`${risc}/account-enabled`, person.sub, {}, { iat: seconds() + 10 });
-    expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(401);
+    expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(403);
   });
 
   test('a security event token that proves that the way is open changes nothing, and counts as understood', async () => {
@@ -655,7 +655,7 @@ describe('what a notice ends', () => {
     await sendToken(disabled, thief.sub);
     expect(await isLive(session)).toBe(false);
     await sendToken(enabled, thief.sub);
-    expect((await logInByProvider(api, thief, {}, 'partner')).status).toBe(401);
+    expect((await logInByProvider(api, thief, {}, 'partner')).status).toBe(403);
     shiftMs = 86_400_000;
     await sendToken(enabled, thief.sub, {}, { iat: seconds() + 86_400 });
     expect((await stored(user_id))?.identities?.[0]?.disabled_at).toBeUndefined();

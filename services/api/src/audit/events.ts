@@ -59,15 +59,15 @@ export const auditEvents = {
     outcome: 'failure',
     fields: user,
     reasons: {
-      credentials_changed: 'since the password was verified',
+      credentials_changed: 'since the proof was checked',
       account_disabled: '',
       deletion_scheduled: '',
       email_not_verified: '`REQUIRE_VERIFIED_EMAIL`',
       second_factor_required: 'the account demands a second factor, and the device is not trusted',
-      identity_disabled: 'the provider has disabled its account',
+      identity_disabled: 'the provider has disabled its account; the token was genuine',
     },
     counts: [{ in: 'logins' }, { in: 'loginFailures', as: 'reason' }],
-    meaning: 'The password was right, but the account opens no session, or is not restored.',
+    meaning: 'The proof was right, but the account opens no session, or is not restored.',
   },
   'reauthentication.failed': {
     outcome: 'failure',

@@ -158,6 +158,7 @@ export const federatedRoutes = {
       ...common,
       'ERR-IDENTITY-TOKEN-INVALID',
       'ERR-CODE-EXPIRED',
+      'ERR-IDENTITY-DISABLED',
       'ERR-IDENTITY-ADDRESS-REQUIRED',
       'ERR-REGISTRATION-REQUIRED',
       'ERR-ACCOUNT-LINK-REQUIRED',
