@@ -1,7 +1,7 @@
 import * as Type from '../type.ts';
 import { FreshObject } from './account.ts';
 import { Code, exampleChallengeId, exampleCode } from './challenges.ts';
-import { NameOrNull, SealedToken, Success, Timestamp, Uuid } from './fields.ts';
+import { demandOneOf, NameOrNull, SealedToken, Success, Timestamp, Uuid } from './fields.ts';
 import { Identity } from './identity.ts';
 import { LoginRequest } from './login.ts';
 import { UsedCredential } from './passkey-credentials.ts';
@@ -57,8 +57,8 @@ export const LinkCodeRequest = Type.Object({ link_challenge_id: SealedToken });
 export type LinkCodeRequest = Type.Static<typeof LinkCodeRequest>;
 
 /** Body of `POST /api/v1/auth/federated/link`: with one proof of the account, the first that it has of these. */
-export const FederatedLinkRequest = Type.Object(
-  {
+export const FederatedLinkRequest = demandOneOf(
+  Type.Object({
     link_challenge_id: SealedToken,
     password: Type.Optional(password),
     credential: Type.Optional(UsedCredential),
@@ -67,8 +67,8 @@ export const FederatedLinkRequest = Type.Object(
     device_id,
     device_name,
     platform,
-  },
-  { anyOf: [['password'], ['credential'], ['challenge_id', 'code']].map((required) => ({ required })) },
+  }),
+  [['password'], ['credential'], ['challenge_id', 'code']],
 );
 export type FederatedLinkRequest = Type.Static<typeof FederatedLinkRequest>;
 
