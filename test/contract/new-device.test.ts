@@ -4,7 +4,8 @@ import { NewDevicePayload } from '@auth-account/contracts';
 import { NoticeEvent } from '@auth-account/contracts/events';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { changeEmail } from '../support/codes.ts';
 import { bearer } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
@@ -32,6 +33,9 @@ const noticesOf = async (userId: string) => {
 const noticeOf = ({ session_id }: TokenPair, user_id: string) => ({
   ...{ user_id, purpose: 'new_device', locale: 'en', session_id },
 });
+const new_password = 'three wrong staples';
+const changePassword = (owner: TokenPair) =>
+  services.api.post('/api/v1/account/password', { current_password: password, new_password }, bearer(owner));
 const newDevice = () => ({ device_id: randomUUID() });
 
 /** Repeats the work until its message arrives. Messages to streams are hints, so a slow machine may lose one. */
@@ -210,6 +214,55 @@ test('a device whose session its owner has ended by its id causes a notice at it
     const again = await logIn(api, email, device);
     expect(await noticesOf(user_id)).toEqual([noticeOf(before, user_id), noticeOf(again, user_id)]);
   }
+});
+
+describe('a client without a device_id', () => {
+  test.each<[string, (owner: Account & TokenPair) => Promise<unknown>, string?]>([
+    ['a change of the password', (owner) => changePassword(owner), new_password],
+    ['a change of the address', (owner) => changeEmail(services.api, owner, `new-${owner.email}`)],
+    [
+      'a logout of all others',
+      (owner) => services.api.post('/api/v1/auth/logout-all', { except_current: true }, bearer(owner)),
+    ],
+  ])('a client without a device_id causes no notice at its next login after %s', async (_, change, now = password) => {
+    const { api } = services;
+    const owner = await newSession(api);
+    await change(owner);
+    const { email = '' } = (await api.collections.users.findOne({ _id: owner.user_id })) ?? {};
+    await logIn(api, email, { password: now });
+    const told = (await noticesOf(owner.user_id)).filter(({ purpose }) => purpose === 'new_device');
+    expect(told).toEqual([]);
+  });
+
+  test('a client without a device_id stays known when a session of another device ends that the account has forgotten', async () => {
+    const { api } = services;
+    const { user_id, email, ...owner } = await newSession(api);
+    const other = await logIn(api, email, newDevice());
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { known_devices: ['unnamed'] } });
+    const path = `/api/v1/auth/sessions/${other.session_id}`;
+    expect((await api.send({ method: 'DELETE', path, headers: bearer(owner) })).status).toBe(200);
+    await logIn(api, email);
+    expect(await noticesOf(user_id)).toEqual([noticeOf(other, user_id)]);
+  });
+
+  test('a client without a device_id is known as long as a session of such a client lives', async () => {
+    const { api } = services;
+    const { user_id, email } = await newSession(api);
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { known_devices: [randomUUID()] } });
+    await logIn(api, email);
+    expect(await noticesOf(user_id)).toEqual([]);
+  });
+
+  test('a session of an earlier release, which does not tell whether its device_id was sent, causes a notice rather than none', async () => {
+    const { api } = services;
+    const { user_id, email, ...owner } = await newSession(api, newDevice());
+    const before = await logIn(api, email);
+    await api.collections.sessions.updateMany({ user_id }, { $unset: { is_device_named: true } });
+    const path = `/api/v1/auth/sessions/${before.session_id}`;
+    await api.send({ method: 'DELETE', path, headers: bearer(owner) });
+    const again = await logIn(api, email);
+    expect(await noticesOf(user_id)).toEqual([noticeOf(before, user_id), noticeOf(again, user_id)]);
+  });
 });
 
 describe('the first login', () => {

@@ -498,7 +498,7 @@ async function logInByPasskeyTo(set: Partial<UserDocument>): Promise<Answer> {
 }
 
 /** Logs in by a provider, to an account whose document got these fields. */
-async function logInByProviderTo(set: Partial<UserDocument>): Promise<Answer> {
+async function logInByProviderTo(set: Partial<UserDocument> | Record<string, Date>): Promise<Answer> {
   const person = newPerson();
   const { json } = await logInByProvider(api, person, newHome);
   await api.collections.users.updateOne({ _id: json.data.user_id }, { $set: set });
@@ -1111,6 +1111,7 @@ const ownProvocations: {
         return logInByProvider(api, newPerson(), fields);
       },
     },
+    'ERR-IDENTITY-DISABLED': () => logInByProviderTo({ 'identities.0.disabled_at': new Date() }),
     'ERR-ACCOUNT-DISABLED': () => logInByProviderTo({ disabled_at: new Date() }),
     'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInByProviderTo({ deletes_at: inAnHour() }),
     'ERR-EMAIL-NOT-VERIFIED': () => logInByProvider(wary, newPerson({ email_verified: false }), newHome),

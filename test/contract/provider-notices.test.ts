@@ -106,7 +106,7 @@ test('the audit log has what a notice says, and not the provider’s id of the p
     expect.objectContaining({ event: 'provider_notice.received', notice: 'consent_revoked', user_id }),
   );
   expect(events).toContainEqual(expect.objectContaining({ event: 'session.revoked', user_id }));
-  expect(events).toContainEqual(expect.objectContaining({ event: 'provider_notice.refused', reason: 'forged' }));
+  expect(events).toContainEqual(expect.objectContaining({ event: 'provider_notice.refused', reason: 'malformed' }));
   expect(JSON.stringify(events)).not.toContain(person.sub);
 });
 
@@ -347,7 +347,7 @@ describe('a security event token', () => {
     await sendToken(`${risc}/account-disabled`, person.sub, { reason: 'hijacking' });
     expect(await liveOf(user_id)).toBe(0);
     const refused = await logInByProvider(api, person, {}, 'partner');
-    expect([refused.status, refused.json.error_code]).toEqual([401, 'ERR-IDENTITY-TOKEN-INVALID']);
+    expect([refused.status, refused.json.error_code]).toEqual([403, 'ERR-IDENTITY-DISABLED']);
     expect(log.takeEvents()).toContainEqual(
       expect.objectContaining({ event: 'login.refused', user_id, reason: 'identity_disabled' }),
     );
@@ -373,7 +373,7 @@ describe('a security event token', () => {
     const { person, user_id } = await registered('partner');
     await sendToken(`${risc}/account-disabled`, person.sub, { reason: 'bulk-account' });
     expect(await liveOf(user_id)).toBe(1);
-    expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(401);
+    expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(403);
   });
 
   test('a security event token concerns the identity that it names, and no other one of the account', async () => {
@@ -405,7 +405,7 @@ describe('a security event token', () => {
     expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(200);
     await sendToken(`${risc}/account-disabled`, person.sub, {}, { iat: seconds() + 20 });
     await sendToken(`${risc}/account-enabled`, person.sub, {}, { iat: seconds() + 10 });
-    expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(401);
+    expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(403);
   });
 
   test('a security event token that proves that the way is open changes nothing, and counts as understood', async () => {
@@ -459,20 +459,28 @@ describe('a security event token', () => {
     },
   );
 
-  test.each<[string, object]>([
-    ['invalid_audience', { aud: 'other' }],
-    ['invalid_issuer', { iss: 'https://other.example' }],
-    ['invalid_request', { jti: undefined }],
-    ['invalid_request', { iat: 1 }],
-    ['invalid_request', { events: 'none' }],
-    ['invalid_request', { events: {} }],
-    ['invalid_request', { events: { [`${risc}/sessions-revoked`]: {} } }],
-  ])('a security event token is refused as RFC 8935 says, with %s: %j', async (err, claims) => {
-    const { person } = await registered('partner');
-    const { status, json, headers } = await sendToken(`${risc}/sessions-revoked`, person.sub, {}, claims);
-    expect([status, json]).toEqual([400, { err, description: expect.any(String) }]);
-    expect([headers['content-language'], headers['content-type']]).toEqual(['en', 'application/json']);
-  });
+  test.each<[string, string, object]>([
+    ['invalid_audience', 'audience', { aud: 'other' }],
+    ['invalid_issuer', 'issuer', { iss: 'https://other.example' }],
+    ['invalid_request', 'malformed', { jti: undefined }],
+    ['invalid_request', 'time', { iat: 1 }],
+    ['invalid_request', 'time', { exp: 1 }],
+    ['invalid_request', 'malformed', { events: 'none' }],
+    ['invalid_request', 'malformed', { events: {} }],
+    ['invalid_request', 'malformed', { events: { [`${risc}/sessions-revoked`]: {} } }],
+  ])(
+    'a security event token is refused as RFC 8935 says, with %s, and counted as %s: %j',
+    async (err, notice, claims) => {
+      const { person } = await registered('partner');
+      const before = await api.metric('auth_provider_notices_total', { notice });
+      const { status, json, headers } = await sendToken(`${risc}/sessions-revoked`, person.sub, {}, claims);
+      expect([status, json]).toEqual([400, { err, description: `The security event token is refused: ${notice}.` }]);
+      expect([headers['content-language'], headers['content-type']]).toEqual(['en', 'application/json']);
+      expect(await api.metric('auth_provider_notices_total', { notice })).toBe(before + 1);
+    },
+  );
+
+  const form = { 'Content-Type': 'application/secevent+jwt' };
 
   test.each([
     ['authentication_failed', async () => `${(await signIdToken('partner', {})).slice(0, -6)}AAAAAA`],
@@ -480,14 +488,37 @@ describe('a security event token', () => {
     ['invalid_request', async () => 'none'],
     ['invalid_request', async () => ''],
   ])('what is sent as a security event token is refused with %s', async (err, forge) => {
-    const headers = { 'Content-Type': 'application/secevent+jwt' };
-    const { status, json } = await api.send({ path: hook, body: Buffer.from(await forge()), headers });
+    const { status, json } = await api.send({ path: hook, body: Buffer.from(await forge()), headers: form });
     expect([status, json.err]).toEqual([400, err]);
   });
 
-  test('a security event token of another media type is refused in the form of the service', async () => {
-    const wrong = await api.send({ path: hook, body: 'x', headers: { 'Content-Type': 'text/plain' } });
-    expect([wrong.status, wrong.json.error_code]).toEqual([415, 'ERR-UNSUPPORTED-MEDIA-TYPE']);
+  test.each<[number, string, object]>([
+    [404, 'ERR-ROUTE-NOT-FOUND', { path: '/api/v1/hooks/nobody' }],
+    [405, 'ERR-METHOD-NOT-ALLOWED', { method: 'PUT' }],
+    [413, 'ERR-PAYLOAD-TOO-LARGE', { body: Buffer.alloc(17_000, 'x') }],
+    [415, 'ERR-UNSUPPORTED-MEDIA-TYPE', { headers: { 'Content-Type': 'application/jwt' } }],
+    [415, 'ERR-UNSUPPORTED-MEDIA-TYPE', { headers: { ...form, 'Content-Encoding': 'gzip' } }],
+  ])('a refusal that is not about the security event token is in the form of the service: %i %s', async (...given) => {
+    const [status, code, request] = given;
+    const answer = await api.send({ path: hook, body: Buffer.from('x'), headers: form, ...request });
+    expect([answer.status, answer.json.error_code]).toEqual([status, code]);
+  });
+
+  test('a security event token that cannot be looked at yet is refused in the form of the service, to be sent again', async () => {
+    const shared = { client_ids: ['app'], issuers: ['http://127.0.0.1:1'], jwks_uri: 'http://127.0.0.1:1/keys' };
+    const IDENTITY_PROVIDERS = JSON.stringify([{ ...shared, name: 'partner', notices: 'risc' }]);
+    const lonely = await startTestApi({ IDENTITY_PROVIDERS, NOTICE_LIMIT_PER_ADDRESS: '1' });
+    try {
+      const body = Buffer.from(await signIdToken('partner', { jti: '1', events: {} }));
+      const send = () => lonely.send({ path: hook, body, headers: form });
+      const answers = [await send(), await send()];
+      expect(answers.map(({ status, json, headers }) => [status, json.error_code, headers['retry-after']])).toEqual([
+        [503, 'ERR-DEPENDENCY-UNAVAILABLE', expect.any(String)],
+        [429, 'ERR-RATE-LIMITED', expect.any(String)],
+      ]);
+    } finally {
+      await lonely.close();
+    }
   });
 });
 
@@ -624,7 +655,7 @@ describe('what a notice ends', () => {
     await sendToken(disabled, thief.sub);
     expect(await isLive(session)).toBe(false);
     await sendToken(enabled, thief.sub);
-    expect((await logInByProvider(api, thief, {}, 'partner')).status).toBe(401);
+    expect((await logInByProvider(api, thief, {}, 'partner')).status).toBe(403);
     shiftMs = 86_400_000;
     await sendToken(enabled, thief.sub, {}, { iat: seconds() + 86_400 });
     expect((await stored(user_id))?.identities?.[0]?.disabled_at).toBeUndefined();

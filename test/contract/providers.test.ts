@@ -150,7 +150,7 @@ describe('an identity', () => {
     const at = new Date();
     await api.collections.users.updateOne({ _id: session.user_id }, { $set: { 'identities.1.disabled_at': at } });
     log.takeEvents();
-    expect(statusAndCode(await logInByProvider(api, disabled))).toEqual([401, 'ERR-IDENTITY-TOKEN-INVALID']);
+    expect(statusAndCode(await logInByProvider(api, disabled))).toEqual([403, 'ERR-IDENTITY-DISABLED']);
     expect(log.takeEvents()).toMatchObject([{ event: 'login.refused', reason: 'identity_disabled' }]);
     expect((await logInByProvider(api, person)).status).toBe(200);
   });

@@ -133,16 +133,16 @@ test('the statement of an authenticator that attests unasked is not read', async
 
 const exponent = Buffer.from([1, 0, 1]);
 
-test.each([
+test.each<[string, Buffer, PasskeyFault?]>([
   ['off its curve', ecKey(randomBytes(32), randomBytes(32))],
   ['of another curve (X25519)', okpKey(4, randomBytes(32))],
   ['of RSA with 1,024 bits', rsaKey(odd(128), exponent)],
   ['of RSA with 8,192 bits', rsaKey(odd(1_024), exponent)],
   ['of RSA with a huge exponent', rsaKey(odd(256), odd(200))],
   ['that is no key', Buffer.from([0xa0])],
-  ['that is nested without end', Buffer.alloc(8_000, 0x81)],
-])('a key %s makes no passkey', async (_, publicKey) => {
-  expect(['key', 'malformed']).toContain(await make({ publicKey }));
+  ['that is nested without end', Buffer.alloc(8_000, 0x81), 'malformed'],
+])('a key %s makes no passkey', async (_, publicKey, fault = 'key') => {
+  expect(await make({ publicKey })).toBe(fault);
 });
 
 test.each([256, 512])('a key of RSA with %i bytes makes a passkey', async (size) => {

@@ -42,7 +42,7 @@ const users: Calls['users'] = {
   findConfirmed: ({ stores }) => stores.users.findConfirmed(id),
   isMember: ({ stores }) => stores.users.isMember(id, id),
   exists: ({ stores }) => stores.users.exists(id),
-  forgetDevice: ({ stores, session }) => stores.users.forgetDevice(id, id, session),
+  forgetDevice: ({ stores, session }) => stores.users.forgetDevice(id, { device_id: id }, session),
   touchGroupSessions: ({ stores, session }) => stores.users.touchGroupSessions(id, at, session),
   hasMoved: ({ stores }) => stores.users.hasMoved(id, { home_group_id: id, joined_at: at }),
   hasPasswordHash: ({ stores }) => stores.users.hasPasswordHash(id, 'none'),
@@ -106,6 +106,7 @@ const providerRevocations: Calls['providerRevocations'] = {
 };
 
 const sessions: Calls['sessions'] = {
+  findDevice: ({ stores }) => stores.sessions.findDevice(id),
   find: ({ stores }) => stores.sessions.find(id),
   findConfirmed: ({ stores }) => stores.sessions.findConfirmed(id),
   exists: ({ stores }) => stores.sessions.exists(id),

@@ -146,6 +146,8 @@ export interface SessionDocument {
   /** True if its login made its device trusted, or used the trust. The trust itself may have ended since. */
   readonly is_trusted?: boolean;
   readonly device_id: string;
+  /** True if the app sent `device_id`, false if it was made up. Missing in sessions of earlier releases. */
+  readonly is_device_named?: boolean;
   readonly device_name: string | null;
   readonly platform: Platform | null;
   readonly created_at: Date;

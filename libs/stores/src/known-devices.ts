@@ -1,4 +1,4 @@
-import type { UserDocument } from './documents.ts';
+import type { SessionDocument, UserDocument } from './documents.ts';
 
 /** Maximum number of devices that an account remembers. */
 const knownDevices = 20;
@@ -30,8 +30,18 @@ export const learn = ({ name, counts }: LearnedDevice, at: Date) => ({
   ...(counts && { new_device_notices: { $each: [at], $slice: -newDeviceNotices } }),
 });
 
-/** Returns an expression for `known_devices` without the device. */
-export function withoutDevice(deviceId: string) {
-  const forgotten = { $cond: [{ $in: [deviceId, '$known_devices'] }, deviceId, unnamedDevice] };
-  return { $filter: { input: '$known_devices', cond: { $ne: ['$$this', forgotten] } } };
+/** The fields of a session that tell which device it is on. */
+export type SessionDevice = Pick<SessionDocument, 'device_id' | 'is_device_named'>;
+
+/**
+ * Returns the name by which an account knows the device of a session. A session of an earlier release counts as one
+ * whose `device_id` was sent, which costs its user at most one notice.
+ */
+export function deviceOf({ device_id, is_device_named = true }: SessionDevice): string {
+  return is_device_named ? device_id : unnamedDevice;
+}
+
+/** Returns the names that an account forgets with the device of a session: if in doubt both, so that no notice is missed. */
+export function forgottenWith(device: SessionDevice): string[] {
+  return device.is_device_named === undefined ? [device.device_id, unnamedDevice] : [deviceOf(device)];
 }

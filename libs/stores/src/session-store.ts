@@ -3,6 +3,7 @@ import { type Advance, type AdvancedSession, advanceSession } from './advance-se
 import type { Collections } from './collections.ts';
 import type { IdentityDocument, SessionAuth, SessionClaims, SessionDocument } from './documents.ts';
 import { confirmedRead, type FencedSessions, withFence } from './fenced-sessions.ts';
+import { deviceOf, type SessionDevice } from './known-devices.ts';
 import { createSessionHold, type HeldUsers, type SessionHold } from './session-hold.ts';
 import {
   createSessionRevocations,
@@ -39,6 +40,8 @@ export interface SessionStore extends SessionRevocations {
    * end first.
    */
   listHeld(userId: string, mostRevoked: number): Promise<{ sessions: HeldSession[]; hasMore: boolean }>;
+  /** Returns the name by which the account knows the session's device; empty if the session is gone. */
+  findDevice(sessionId: string): Promise<string[]>;
   /** Returns true if all these sessions are revoked. Reads with majority concern. */
   areRevoked(sessionIds: readonly string[]): Promise<boolean>;
   /** Returns the user's sessions that are not revoked, least recently used first. */
@@ -89,7 +92,8 @@ export type SessionStanding = Pick<SessionDocument, 'is_revoked'> & {
   readonly claims: Pick<SessionDocument['claims'], 'ver'>;
 };
 
-const summarised = { device_id: 1, last_used_at: 1, created_at: 1, expires_at: 1, opened_by: 1 } as const;
+const deviceFields = { device_id: 1, is_device_named: 1 } as const;
+const summarised = { ...deviceFields, last_used_at: 1, created_at: 1, expires_at: 1, opened_by: 1 } as const;
 
 export type SessionSummary = Pick<SessionDocument, '_id' | keyof typeof summarised>;
 
@@ -143,6 +147,7 @@ type Reads =
   | 'findStanding'
   | 'listOwn'
   | 'listHeld'
+  | 'findDevice'
   | 'areRevoked'
   | 'listLive'
   | 'findLive'
@@ -181,6 +186,10 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
           .toArray(),
       ]);
       return { sessions: [...live, ...revoked.slice(0, mostRevoked)], hasMore: revoked.length > mostRevoked };
+    },
+    async findDevice(_id) {
+      const found = await sessions.findOne<SessionDevice>({ _id }, { projection: deviceFields });
+      return found === null ? [] : [deviceOf(found)];
     },
     async areRevoked(sessionIds) {
       const options = { readConcern: { level: 'majority' } } as const;

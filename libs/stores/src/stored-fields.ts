@@ -234,6 +234,7 @@ export const storedFields = describeAll({
       'Ground: contract, and security for those that are over. Kept until the erasure, and no longer than a day after `absolute_expires_at` (180 days after the login by default).',
     rows: [
       [['_id', 'device_id', 'device_name', 'platform'], 'the session and its device, as the app named it', 'yes'],
+      [['is_device_named'], 'whether the app sent `device_id`', 'no'],
       [['user_id'], 'whose it is', 'yes, as the own sessions'],
       [['claims.home_group_id'], 'group at the latest token', 'yes'],
       [['auth.at', 'auth.amr', 'auth.acr'], 'when and how the user proved who they are', 'yes'],

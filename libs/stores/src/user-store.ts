@@ -5,7 +5,7 @@ import { type Credentials, unchangedSince } from './credentials.ts';
 import type { UserDocument } from './documents.ts';
 import { emailKey, holderOf } from './email-key.ts';
 import { confirmedRead } from './fenced-sessions.ts';
-import { type LearnedDevice, learn, withoutDevice } from './known-devices.ts';
+import { forgottenWith, type LearnedDevice, learn, type SessionDevice } from './known-devices.ts';
 import { type PresentUser, presentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
 import { type ChangedFields, type RemovedWays, updateAndRemoveWays, type WaysToRemove } from './way-removal.ts';
@@ -108,8 +108,8 @@ export interface UserStore {
    * devices that the account knows.
    */
   touchSessions(userId: string, at: Date, session: ClientSession, known?: readonly string[]): Promise<boolean>;
-  /** Removes the device from the account's known devices. If its id is not among them, removes `unnamed`. */
-  forgetDevice(userId: string, deviceId: string, session: ClientSession): Promise<void>;
+  /** Removes the device of a session from the account's known devices. */
+  forgetDevice(userId: string, device: SessionDevice, session: ClientSession): Promise<void>;
   /** Marks every user of the group in the same way, and returns their ids. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
   /**
@@ -267,9 +267,9 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
       const update = touch({ sessions_changed_at: at, ...(known && { known_devices: known }) });
       return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
     },
-    async forgetDevice(_id, deviceId, session) {
-      const known_devices = withoutDevice(deviceId);
-      await users.updateOne({ _id, known_devices: { $exists: true } }, [{ $set: { known_devices } }], { session });
+    async forgetDevice(_id, device, session) {
+      const known_devices = { $in: forgottenWith(device) };
+      await users.updateOne({ _id, known_devices }, { $pull: { known_devices } }, { session });
     },
     async touchGroupSessions(groupId, at, session) {
       const members = { home_group_id: groupId };

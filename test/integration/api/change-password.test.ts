@@ -69,6 +69,7 @@ function change(session: StoredSession, given: Given = {}, body: object = {}, or
   const endSessions = createEndSessions({ sessions });
   const own = {
     users,
+    sessions,
     challenges,
     reauthenticate,
     endSessions,

@@ -159,6 +159,7 @@ describe('a login', () => {
       claims: { home_group_id: user.home_group_id, account_type: 'OFFICE', ver: 1 },
       auth: { at, amr: ['pwd'], acr: '1' },
       device_id: device_id.toLowerCase(),
+      is_device_named: true,
       device_name: 'Pixel 9',
       platform: 'android',
       created_at: at,

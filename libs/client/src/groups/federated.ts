@@ -112,7 +112,13 @@ interface Asked {
 
 /** Codes after which the person must begin anew, or goes on in the second factor. */
 const endings = [
-  ...['ERR-IDENTITY-TOKEN-INVALID', 'ERR-CODE-EXPIRED', 'ERR-IDENTITY-IN-USE', 'ERR-SECOND-FACTOR-REQUIRED'],
+  ...[
+    'ERR-IDENTITY-TOKEN-INVALID',
+    'ERR-IDENTITY-DISABLED',
+    'ERR-CODE-EXPIRED',
+    'ERR-IDENTITY-IN-USE',
+    'ERR-SECOND-FACTOR-REQUIRED',
+  ],
 ];
 
 /** Keeps the person whom a provider has named until they are logged in. */

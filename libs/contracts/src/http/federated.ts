@@ -1,7 +1,7 @@
 import * as Type from '../type.ts';
 import { FreshObject } from './account.ts';
 import { Code, exampleChallengeId, exampleCode } from './challenges.ts';
-import { NameOrNull, SealedToken, Success, Timestamp, Uuid } from './fields.ts';
+import { demandOneOf, NameOrNull, SealedToken, Success, Timestamp, Uuid } from './fields.ts';
 import { Identity } from './identity.ts';
 import { LoginRequest } from './login.ts';
 import { UsedCredential } from './passkey-credentials.ts';
@@ -11,7 +11,8 @@ import { RegisterRequest } from './register.ts';
 export const ProviderName = Type.String({ minLength: 1, maxLength: 32, examples: ['google'] });
 
 /** Its length has the limit of the body: Entra's token of a member of many groups is long. */
-const IdToken = Type.String({ minLength: 1, maxLength: 16_384, examples: ['eyJhbGciOiJSUzI1NiJ9.e30.c2ln'] });
+const exampleIdToken = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
+const IdToken = Type.String({ minLength: 1, maxLength: 16_384, examples: [exampleIdToken] });
 
 const AuthorizationCode = Type.Optional(
   Type.String({
@@ -56,8 +57,8 @@ export const LinkCodeRequest = Type.Object({ link_challenge_id: SealedToken });
 export type LinkCodeRequest = Type.Static<typeof LinkCodeRequest>;
 
 /** Body of `POST /api/v1/auth/federated/link`: with one proof of the account, the first that it has of these. */
-export const FederatedLinkRequest = Type.Object(
-  {
+export const FederatedLinkRequest = demandOneOf(
+  Type.Object({
     link_challenge_id: SealedToken,
     password: Type.Optional(password),
     credential: Type.Optional(UsedCredential),
@@ -66,8 +67,8 @@ export const FederatedLinkRequest = Type.Object(
     device_id,
     device_name,
     platform,
-  },
-  { anyOf: [['password'], ['credential'], ['challenge_id', 'code']].map((required) => ({ required })) },
+  }),
+  [['password'], ['credential'], ['challenge_id', 'code']],
 );
 export type FederatedLinkRequest = Type.Static<typeof FederatedLinkRequest>;
 
@@ -118,6 +119,25 @@ export const federatedChallengeExample = {
   },
 } satisfies FederatedChallengeResponse;
 
+const device = {
+  device_id: '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90',
+  device_name: 'Pixel 9',
+  platform: 'android',
+} as const;
+const proof = { challenge_id: federatedChallengeExample.data.challenge_id, id_token: exampleIdToken };
+
+export const logInByProviderExamples = {
+  known: { summary: 'Somebody who has an account', value: { ...proof, ...device } },
+  new: {
+    summary: 'Somebody who gets an account',
+    value: { ...proof, display_name: 'Anna', space_creation_mode: 'CREATE_NEW_HOME', ...device },
+  },
+} satisfies Record<string, { summary: string; value: FederatedLoginRequest }>;
+
+export const linkIdentityExamples = {
+  password: { summary: 'With the password', value: { ...proof, current_password: 'correct horse battery' } },
+} satisfies Record<string, { summary: string; value: LinkIdentityRequest }>;
+
 const linkChallenge = { link_challenge_id: '2026-11.Zm9yIHRoZSBkb2N1bWVudGF0aW9uIG9ubHk' };
 
 export const linkCodeExamples = {
@@ -130,9 +150,7 @@ export const federatedLinkExamples = {
     value: {
       ...linkChallenge,
       password: 'correct horse battery',
-      device_id: '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90',
-      device_name: 'Pixel 9',
-      platform: 'android',
+      ...device,
     },
   },
   code: {

@@ -128,12 +128,34 @@ export function Success<T extends Type.TSchema>(data: T) {
   return Type.Object({ status: Type.Literal('success'), data });
 }
 
-/** Keywords for a body whose `method` decides which field it must have: for each field the methods that need it. */
-export function demandedByMethod(needs: Readonly<Record<string, readonly string[]>>) {
-  return {
-    allOf: Object.entries(needs).map(([field, methods]) => ({
-      if: { not: { properties: { method: { enum: methods } } } },
-      else: { required: [field] },
-    })),
-  };
+/** A body whose `method` decides which field it must have. */
+type DemandedByMethod<Body, Needs extends Demands> = Body extends { readonly method: infer Methods extends string }
+  ? {
+      [M in Methods]: Body & { readonly method: M } & {
+        readonly [F in keyof Needs & keyof Body as M extends Needs[F][number] ? F : never]: Exclude<Body[F], undefined>;
+      };
+    }[Methods]
+  : never;
+
+type Demands = Readonly<Record<string, readonly string[]>>;
+
+/** Adds to a body with a `method`, for each field, the methods that need it. */
+export function demandByMethod<S extends Type.TSchema, const Needs extends Demands>(body: S, needs: Needs) {
+  const allOf = Object.entries(needs).map(([field, methods]) => ({
+    if: { not: { properties: { method: { enum: methods } } } },
+    else: { required: [field] },
+  }));
+  return Type.Unsafe<DemandedByMethod<Type.Static<S>, Needs>>({ ...body, allOf });
+}
+
+/** A body that has all fields of one of the sets. */
+type WithOneOf<Body, Sets extends FieldSets> = {
+  [I in keyof Sets]: Body & { readonly [F in Sets[I][number] & keyof Body]: Exclude<Body[F], undefined> };
+}[number];
+
+type FieldSets = readonly (readonly string[])[];
+
+/** Adds to a body the sets of fields of which it must have one. */
+export function demandOneOf<S extends Type.TSchema, const Sets extends FieldSets>(body: S, sets: Sets) {
+  return Type.Unsafe<WithOneOf<Type.Static<S>, Sets>>({ ...body, anyOf: sets.map((required) => ({ required })) });
 }

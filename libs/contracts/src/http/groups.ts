@@ -140,6 +140,10 @@ export const renameGroupExamples = {
 
 export const groupRenamedExample = { status: 'success', data: { ...exampleGroup, role: 'owner', timestamp } } as const;
 
+export const handOverGroupExamples = {
+  member: { summary: 'Another member', value: { user_id: member } },
+} as const;
+
 export const groupHandedOverExample = {
   status: 'success',
   data: { message: 'OWNER_CHANGED', user_id: member, timestamp },

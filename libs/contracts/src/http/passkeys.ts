@@ -112,6 +112,36 @@ export const passkeyChallengeExample = {
   },
 } satisfies PasskeyChallengeResponse;
 
+const credential = { id: credentialId, rawId: credentialId, type: 'public-key' } as const;
+const clientDataJSON = 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0';
+
+export const createPasskeyExamples = {
+  named: {
+    summary: 'With a name',
+    value: {
+      challenge_id,
+      credential: { ...credential, response: { clientDataJSON, attestationObject: 'o2NmbXRkbm9uZQ' } },
+      name: 'Pixel 9',
+    },
+  },
+} satisfies Record<string, { summary: string; value: CreatePasskeyRequest }>;
+
+export const logInByPasskeyExamples = {
+  phone: {
+    summary: 'On a phone',
+    value: {
+      challenge_id,
+      credential: {
+        ...credential,
+        response: { clientDataJSON, authenticatorData: 'SZYN5YgOjGh0NBcP', signature: 'MEUCIQ', userHandle },
+      },
+      device_id: '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90',
+      device_name: 'Pixel 9',
+      platform: 'android',
+    },
+  },
+} satisfies Record<string, { summary: string; value: PasskeyLoginRequest }>;
+
 export const passkeyExample = { status: 'success', data: { ...passkey, timestamp } } satisfies PasskeyResponse;
 
 export const newPasskeyExample = {

@@ -1,6 +1,9 @@
 import * as Type from '../type.ts';
 import { Success, Timestamp } from './fields.ts';
 
+/** Shortened, because examples contain no real tokens. */
+export const exampleNotice = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
+
 /** Body of `POST /api/v1/hooks/{provider}`. */
 export const ProviderNoticeRequest = Type.Object({
   payload: Type.String({
@@ -8,7 +11,7 @@ export const ProviderNoticeRequest = Type.Object({
     // The rest of a body of 16 KiB is `{"payload":""}`.
     maxLength: 16_370,
     description: 'A JWT that the provider has signed.',
-    examples: ['eyJhbGciOiJSUzI1NiJ9.e30.c2ln'],
+    examples: [exampleNotice],
   }),
 });
 export type ProviderNoticeRequest = Type.Static<typeof ProviderNoticeRequest>;
@@ -18,6 +21,10 @@ export const ProviderNoticeResponse = Success(
   Type.Object({ message: Type.Literal('NOTICE_RECEIVED'), timestamp: Timestamp }),
 );
 export type ProviderNoticeResponse = Type.Static<typeof ProviderNoticeResponse>;
+
+export const providerNoticeExamples = {
+  apple: { summary: 'As Apple sends it', value: { payload: exampleNotice } },
+} satisfies Record<string, { summary: string; value: ProviderNoticeRequest }>;
 
 export const providerNoticeExample = {
   status: 'success',

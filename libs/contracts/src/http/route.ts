@@ -1,7 +1,10 @@
 import type { TSchema } from '../type.ts';
 import type { RequestHeader } from './request-headers.ts';
 
-/** Example request of an operation. A test sends each example to the real service, and it must succeed. */
+/**
+ * Example request of an operation. A test sends each example to the real service with its live fields filled in, and it
+ * must succeed.
+ */
 export interface RequestExample {
   readonly summary: string;
   readonly value: Readonly<Record<string, unknown>>;
@@ -49,10 +52,11 @@ export interface Route {
    */
   readonly token?: {
     readonly mediaType: 'application/secevent+jwt';
+    /** Example of a token. */
+    readonly sent: string;
     readonly accepted: string;
     readonly refused: { readonly description: string; readonly body: TSchema; readonly example: unknown };
   };
-  /** Query parameters, by name. */
   readonly requests?: Readonly<Record<string, RequestExample>>;
   /** The success status, and its body. */
   readonly success: {

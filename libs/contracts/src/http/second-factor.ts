@@ -1,6 +1,6 @@
 import * as Type from '../type.ts';
 import { FreshObject } from './account.ts';
-import { ChallengeToken, demandedByMethod, Success, Timestamp, Uuid } from './fields.ts';
+import { ChallengeToken, demandByMethod, Success, Timestamp, Uuid } from './fields.ts';
 import { TokenResponse, tokenExample } from './login.ts';
 import { UsedCredential } from './passkey-credentials.ts';
 
@@ -92,8 +92,8 @@ export const TrustEndedResponse = Success(
 export type TrustEndedResponse = Type.Static<typeof TrustEndedResponse>;
 
 /** Body of `POST /api/v1/auth/login/second-factor`. */
-export const ConfirmSecondFactorRequest = Type.Object(
-  {
+export const ConfirmSecondFactorRequest = demandByMethod(
+  Type.Object({
     challenge_id: ChallengeToken,
     method: Type.Enum(['totp', 'recovery_code', 'passkey']),
     code: Type.Optional(
@@ -112,8 +112,8 @@ export const ConfirmSecondFactorRequest = Type.Object(
         description: 'Asks for a token that spares this device the next second factors.',
       }),
     ),
-  },
-  demandedByMethod({ code: ['totp', 'recovery_code'], credential: ['passkey'] }),
+  }),
+  { code: ['totp', 'recovery_code'], credential: ['passkey'] },
 );
 export type ConfirmSecondFactorRequest = Type.Static<typeof ConfirmSecondFactorRequest>;
 

@@ -1,5 +1,5 @@
 import * as Type from '../type.ts';
-import { demandedByMethod, GivenPassword, SealedToken, Seconds, Success, Timestamp } from './fields.ts';
+import { demandByMethod, GivenPassword, SealedToken, Seconds, Success, Timestamp } from './fields.ts';
 import { RequestOptions, UsedCredential } from './passkey-credentials.ts';
 
 /** Life of a step-up token, in seconds. */
@@ -44,8 +44,8 @@ export const StepUpChallengeResponse = Success(
 export type StepUpChallengeResponse = Type.Static<typeof StepUpChallengeResponse>;
 
 /** Body of `POST /api/v1/account/step-up`. */
-export const StepUpRequest = Type.Object(
-  {
+export const StepUpRequest = demandByMethod(
+  Type.Object({
     challenge_id: SealedToken,
     method: StepUpMethod,
     password: Type.Optional(GivenPassword),
@@ -58,8 +58,8 @@ export const StepUpRequest = Type.Object(
       }),
     ),
     credential: Type.Optional(UsedCredential),
-  },
-  demandedByMethod({ password: ['password'], code: ['email_code', 'totp', 'recovery_code'], credential: ['passkey'] }),
+  }),
+  { password: ['password'], code: ['email_code', 'totp', 'recovery_code'], credential: ['passkey'] },
 );
 export type StepUpRequest = Type.Static<typeof StepUpRequest>;
 

@@ -18,7 +18,7 @@ const description = `Accounts and sessions of a multi-tenant system.
 - A path that does not exist answers 404 \`ERR-ROUTE-NOT-FOUND\`; a method that a path does not have answers 405
   \`ERR-METHOD-NOT-ALLOWED\` with \`Allow\`.
 - Bodies are JSON objects in UTF-8 of at most 16 KiB, without duplicate keys and not compressed.
-- The tokens of the examples are shortened and open nothing.
+- The tokens of the examples are shortened and open nothing: the description of an example names the fields to fill in.
 - [The push stream](/docs/stream) of a device has a document of its own, in AsyncAPI 3.0: frames and close codes.`;
 
 const tags = {
@@ -30,6 +30,24 @@ const tags = {
   Identities: 'Logins by Apple, Google and other providers of OpenID Connect.',
   Keys: 'What other services need to verify access tokens: public keys, the metadata that leads to them, revocations.',
 } satisfies Record<Route['tag'], string>;
+
+/**
+ * Fields of request examples whose values no document can know in advance, and the source of each. A test fills them in
+ * and sends the rest of each example as it stands.
+ */
+export const liveFields: Readonly<Record<string, string>> = {
+  challenge_id: 'of the challenge',
+  code: 'of the mail or the authenticator app',
+  credential: 'the authenticator’s answer to the challenge',
+  factor_id: 'of `createTotp`',
+  id_token: 'from the provider, with the challenge’s nonce',
+  link_challenge_id: 'of the refused login',
+  payload: 'signed by the provider',
+  refresh_token: 'the session’s newest',
+  stop_token: 'of the mail',
+  undo_token: 'of the mail',
+  user_id: 'of a member',
+};
 
 /** The part of a row in the error catalogue that a client uses. */
 export interface ErrorReaction {
@@ -185,12 +203,20 @@ function parametersOf({ path, params = {}, headers }: Route): JsonObject[] {
 }
 
 function requestBodyOf({ requests = {}, token }: Route, schema: JsonObject): JsonObject {
-  const examples = Object.entries(requests).map(([name, { summary, value }]) => [
-    name,
-    { summary, value: value as JsonObject },
-  ]);
+  const examples = Object.entries(requests).map(([name, { summary, value }]) => {
+    const live = describeLiveFields(value);
+    return [name, { summary, ...(live && { description: live }), value: value as JsonObject }];
+  });
   const json = { 'application/json': { schema, examples: Object.fromEntries(examples) } };
-  return { required: true, content: { ...json, ...(token && { [token.mediaType]: { schema: { type: 'string' } } }) } };
+  const raw = token && { [token.mediaType]: { schema: { type: 'string' }, example: token.sent } };
+  return { required: true, content: { ...json, ...raw } };
+}
+
+/** Returns the sentence that names the live fields of an example; undefined if it has none. */
+function describeLiveFields(value: object): string | undefined {
+  const live = Object.keys(value).filter((field) => field in liveFields);
+  if (live.length === 0) return;
+  return `Fill in ${live.map((field) => `\`${field}\` (${liveFields[field]})`).join(', ')}.`;
 }
 
 function parameterOf(name: string, header: (typeof requestHeaders)[keyof typeof requestHeaders]): JsonObject {

@@ -73,6 +73,7 @@ type ReactionWithoutParameters =
   | 'LOCK_AND_REPORT'
   | 'LOGIN'
   | 'LOG_AND_ABORT'
+  | 'OFFER_OTHER_WAY'
   | 'PROVE_ACCOUNT'
   | 'RECONNECT_WITH_OWN_SESSION'
   | 'REFRESH_SCREEN_AND_RESELECT'

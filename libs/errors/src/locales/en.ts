@@ -258,6 +258,10 @@ export const en: Messages = {
     message: 'The sign-in at the provider does not count.',
     action: 'Sign in there again.',
   },
+  'ERR-IDENTITY-DISABLED': {
+    message: 'Your account at the provider is disabled.',
+    action: 'Log in another way, or reset your password.',
+  },
   'ERR-IDENTITY-ADDRESS-REQUIRED': {
     message: 'The provider has not shared an e-mail address that works here.',
     action: 'Share your address there, or register with an address.',

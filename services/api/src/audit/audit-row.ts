@@ -1,6 +1,6 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
 import { StepUpMethod } from '@auth-account/contracts/http/step-up';
-import { type NoticeKind, noticeKinds } from '../security/providers/provider.ts';
+import { type NoticeKind, noticeFaults, noticeKinds } from '../security/providers/provider.ts';
 
 /** The ways in, with which a login begins. */
 const loginMethods = ['password', 'passkey', 'email_code', 'federated'] as const;
@@ -101,9 +101,9 @@ export const counterTable = {
   providerNotices: {
     name: 'auth_provider_notices_total',
     title: 'Notices of providers',
-    help: 'Notices of providers about people, by what they tell; refused: not signed by the provider for us, or one too many; unknown_…, surplus: an event that was not understood',
+    help: 'Notices of providers about people, by what they tell; malformed, algorithm, key (unknown), signature, issuer, audience, time: it was refused for that, and from issuer on the provider has signed it; too_many: it was one too many; unknown_…, surplus: an event that was not understood',
     label: 'notice',
-    values: [...noticeKinds, 'refused', 'unknown_event', 'unknown_subject', 'surplus'],
+    values: [...noticeKinds, ...Object.keys(noticeFaults), 'too_many', 'unknown_event', 'unknown_subject', 'surplus'],
   },
   groupChanges: {
     name: 'auth_group_changes_total',

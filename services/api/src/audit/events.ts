@@ -2,6 +2,7 @@ import { type Route, routes } from '@auth-account/contracts';
 import { isThrowableCode, rowOf } from '@auth-account/errors';
 import { limitRules } from '../limits/limits-table.ts';
 import { passkeyFaults } from '../security/passkeys/passkey-fault.ts';
+import { noticeFaults } from '../security/providers/provider.ts';
 import type { AuditRow, EventOf } from './audit-row.ts';
 
 /** Returns true if the status refuses authorization. */
@@ -58,15 +59,15 @@ export const auditEvents = {
     outcome: 'failure',
     fields: user,
     reasons: {
-      credentials_changed: 'since the password was verified',
+      credentials_changed: 'since the proof was checked',
       account_disabled: '',
       deletion_scheduled: '',
       email_not_verified: '`REQUIRE_VERIFIED_EMAIL`',
       second_factor_required: 'the account demands a second factor, and the device is not trusted',
-      identity_disabled: 'the provider has disabled its account',
+      identity_disabled: 'the provider has disabled its account; the token was genuine',
     },
     counts: [{ in: 'logins' }, { in: 'loginFailures', as: 'reason' }],
-    meaning: 'The password was right, but the account opens no session, or is not restored.',
+    meaning: 'The proof was right, but the account opens no session, or is not restored.',
   },
   'reauthentication.failed': {
     outcome: 'failure',
@@ -228,11 +229,11 @@ export const auditEvents = {
     outcome: 'failure',
     fields: ['user_id?', 'identity_id?', 'provider'],
     reasons: {
-      forged: 'signature, app, age or form',
+      ...noticeFaults,
       too_many: 'ten of this identity took effect that day: it was answered like any other, and nothing followed',
     },
-    sampled: ['forged', 'too_many'],
-    counts: { in: 'providerNotices', as: 'refused' },
+    sampled: [...Object.keys(noticeFaults), 'too_many'],
+    counts: { in: 'providerNotices', as: 'reason' },
     meaning: 'What came as a notice of a provider was none, or was one too many. Then it has the account.',
   },
   'account.email_changed': {

@@ -1,10 +1,5 @@
 import { AppError, type ValidationType } from '@auth-account/errors';
 
-/** Returns the error for a body without a field that the schema alone cannot require. */
-export function missingField(name: string): AppError {
-  return fieldError(name, 'missing', 'Field required');
-}
-
 /** Returns the error for a field whose form the schema alone cannot check. */
 export function malformedField(name: string): AppError {
   return fieldError(name, 'string_pattern_mismatch', 'String should match the expected pattern');

@@ -14,6 +14,8 @@ import {
   LinkCodeRequest,
   LinkIdentityRequest,
   linkCodeExamples,
+  linkIdentityExamples,
+  logInByProviderExamples,
   ProviderName,
   UnlinkIdentityRequest,
 } from '../federated.ts';
@@ -22,11 +24,14 @@ import { TokenResponse, tokenExample } from '../login.ts';
 import {
   EventTokenRefusal,
   eventTokenRefusalExample,
+  exampleNotice,
   ProviderNoticeRequest,
   ProviderNoticeResponse,
   providerNoticeExample,
+  providerNoticeExamples,
 } from '../provider-notice.ts';
 import type { Route } from '../route.ts';
+import { freshExamples } from '../second-factor.ts';
 import {
   access,
   codeSent,
@@ -141,6 +146,7 @@ export const federatedRoutes = {
     params: { provider: ProviderName },
     headers: loginHeaders,
     body: FederatedLoginRequest,
+    requests: logInByProviderExamples,
     success: {
       status: 200,
       description: 'The session is open.',
@@ -152,6 +158,7 @@ export const federatedRoutes = {
       ...common,
       'ERR-IDENTITY-TOKEN-INVALID',
       'ERR-CODE-EXPIRED',
+      'ERR-IDENTITY-DISABLED',
       'ERR-IDENTITY-ADDRESS-REQUIRED',
       'ERR-REGISTRATION-REQUIRED',
       'ERR-ACCOUNT-LINK-REQUIRED',
@@ -194,6 +201,7 @@ export const federatedRoutes = {
     auth: 'bearer',
     params: { identity: ProviderName },
     body: LinkIdentityRequest,
+    requests: linkIdentityExamples,
     success: { status: 201, description: 'The identity is linked.', body: IdentityResponse, example: identityExample },
     errors: [
       ...common,
@@ -219,6 +227,7 @@ export const federatedRoutes = {
     auth: 'bearer',
     params: { identity: Uuid },
     body: UnlinkIdentityRequest,
+    requests: freshExamples,
     success: {
       status: 200,
       description: 'The identity is gone.',
@@ -245,8 +254,10 @@ export const federatedRoutes = {
     finality: 'fence',
     headers: ['Accept-Language'],
     body: ProviderNoticeRequest,
+    requests: providerNoticeExamples,
     token: {
       mediaType: 'application/secevent+jwt',
+      sent: exampleNotice,
       accepted: 'The security event token is valid. What it tells and is understood has taken effect.',
       refused: {
         description: 'The security event token is refused (RFC 8935).',

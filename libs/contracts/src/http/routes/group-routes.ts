@@ -7,6 +7,7 @@ import {
   groupHandedOverExample,
   groupRenamedExample,
   HandOverGroupRequest,
+  handOverGroupExamples,
   InviteTokenInPath,
   joinedExample,
   leftExample,
@@ -80,6 +81,7 @@ export const groupRoutes = {
     auth: 'bearer',
     headers: commonHeaders,
     body: HandOverGroupRequest,
+    requests: handOverGroupExamples,
     success: {
       status: 200,
       description: 'The group has its new owner.',

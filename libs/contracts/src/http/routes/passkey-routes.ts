@@ -2,7 +2,9 @@ import { Uuid } from '../fields.ts';
 import { TokenResponse, tokenExample } from '../login.ts';
 import {
   CreatePasskeyRequest,
+  createPasskeyExamples,
   DeletePasskeyRequest,
+  logInByPasskeyExamples,
   newPasskeyExample,
   PasskeyChallengeRequest,
   PasskeyChallengeResponse,
@@ -66,6 +68,7 @@ export const passkeyRoutes = {
     method: 'post',
     path: '/api/v1/account/passkeys',
     body: CreatePasskeyRequest,
+    requests: createPasskeyExamples,
     success: { status: 201, description: 'The passkey is there.', body: PasskeyResponse, example: newPasskeyExample },
     errors: [
       ...common,
@@ -170,6 +173,7 @@ export const passkeyRoutes = {
     auth: 'none',
     headers: loginHeaders,
     body: PasskeyLoginRequest,
+    requests: logInByPasskeyExamples,
     success: { status: 200, description: 'The session is open.', body: TokenResponse, example: tokenExample },
     errors: [
       ...common,

@@ -9,8 +9,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { Audit } from '../../audit/audit.ts';
 import { isAuthorizationStatus } from '../../audit/events.ts';
 import { RequestAbandoned } from '../../request/assert-client-connected.ts';
-import { NoticeFault } from '../../security/providers/provider.ts';
-import type { TokenFault } from '../../security/providers/provider-metrics.ts';
+import { type NoticeFault, NoticeRefusal } from '../../security/providers/provider.ts';
 import { contextOf, type RequestContext } from '../request-context.ts';
 import { sendJson } from '../send-json.ts';
 
@@ -95,7 +94,7 @@ function unreadable(cause: unknown): AnyAppError {
   return new AppError('ERR-VALIDATION-FAILED', { details: [{ ...item, loc: ['body'] }], cause });
 }
 
-const refusalByFault: Partial<Record<TokenFault, EventTokenRefusal['err']>> = {
+const refusalByFault: Partial<Record<NoticeFault, EventTokenRefusal['err']>> = {
   algorithm: 'invalid_key',
   key: 'invalid_key',
   signature: 'authentication_failed',
@@ -103,10 +102,13 @@ const refusalByFault: Partial<Record<TokenFault, EventTokenRefusal['err']>> = {
   audience: 'invalid_audience',
 };
 
-/** Returns the body of RFC 8935, section 2.3, for an error that is about the security event token itself. */
+/**
+ * Returns the body of RFC 8935, section 2.3, for an error that is about the security event token itself. The RFC leaves
+ * the bodies of other HTTP errors to the service.
+ */
 function eventTokenRefusal({ code, cause }: AppError): EventTokenRefusal | undefined {
   if (code !== 'ERR-IDENTITY-TOKEN-INVALID' && code !== 'ERR-VALIDATION-FAILED') return;
-  const fault = cause instanceof NoticeFault ? cause.fault : 'malformed';
+  const fault = cause instanceof NoticeRefusal ? cause.fault : 'malformed';
   return {
     err: refusalByFault[fault] ?? 'invalid_request',
     description: `The security event token is refused: ${fault}.`,

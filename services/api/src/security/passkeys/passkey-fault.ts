@@ -26,20 +26,7 @@ export class FaultyPasskey extends Error {
   }
 }
 
-/** The library's errors have no codes. What the credential says stands behind the words that are compared. */
-const faultOfMessage: readonly (readonly [RegExp, PasskeyFault])[] = [
-  [/^Unexpected (?:authentication|registration) response type/, 'ceremony'],
-  [/^Unexpected (?:authentication|registration) response challenge/, 'challenge'],
-  [/^Unexpected (?:authentication|registration) response origin/, 'origin'],
-  [/^Unexpected RP ID/, 'rp_id'],
-  [/^User not present|^User presence/, 'user_presence'],
-  [/^User verification/, 'user_verification'],
-  [/backed up/, 'backup_eligibility'],
-];
-
-/** Returns the fault for which a check of a credential has thrown. */
+/** Returns the fault for which a check of a credential has thrown. The library throws for what it cannot read. */
 export function passkeyFaultOf(error: unknown): PasskeyFault {
-  if (error instanceof FaultyPasskey) return error.fault;
-  const { message = '' } = Object(error) as { readonly message?: string };
-  return faultOfMessage.find(([form]) => form.test(message))?.[1] ?? 'malformed';
+  return error instanceof FaultyPasskey ? error.fault : 'malformed';
 }

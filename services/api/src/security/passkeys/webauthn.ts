@@ -1,4 +1,4 @@
-import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { createPublicKey, hash, type JsonWebKey } from 'node:crypto';
 import type { NewCredential, UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import {
@@ -57,17 +57,22 @@ const algorithms: readonly number[] = [cose.COSEALG.ES256, cose.COSEALG.EdDSA, c
  * should do. Otherwise the library would parse certificates of strangers and fetch addresses that they name.
  */
 export async function verifyNew(
-  { rpId, origins }: PasskeySettings,
+  settings: PasskeySettings,
   credential: NewCredential,
   challenge: string,
 ): Promise<NewPasskey> {
   const { clientDataJSON, attestationObject, transports = [] } = credential.response;
-  assertOwnPage(clientDataJSON);
-  const isConditional = isMadeWithoutUser(attestationObject);
+  const { rpId, origins } = settings;
+  assertClientData(clientDataJSON, { type: 'webauthn.create', challenge, origins });
+  const authData = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get('authData');
+  const { flags, credentialPublicKey } = parseAuthenticatorData(authData);
+  const isConditional = !flags.up && !flags.uv;
+  assertAuthenticator(authData, { rpId, requireUp: !isConditional, requireUv: !isConditional });
+  if (credentialPublicKey !== undefined && !isSoundKey(credentialPublicKey)) throw new FaultyPasskey('key');
   const { verified, registrationInfo } = await verifyRegistrationResponse({
     response: {
       ...credential,
-      response: { clientDataJSON, attestationObject: withoutStatement(attestationObject) },
+      response: { clientDataJSON, attestationObject: withoutStatement(authData) },
       clientExtensionResults: {},
     },
     expectedChallenge: challenge,
@@ -80,7 +85,6 @@ export async function verifyNew(
   if (!verified) throw new FaultyPasskey('malformed');
   const { credential: made, credentialDeviceType, credentialBackedUp } = registrationInfo;
   if (made.id !== credential.id) throw new FaultyPasskey('malformed');
-  if (!isSoundKey(made.publicKey)) throw new FaultyPasskey('key');
   return {
     credentialId: made.id,
     publicKey: made.publicKey,
@@ -104,7 +108,8 @@ export async function verifyUse(
   { challenge, requireUv }: { readonly challenge: string; readonly requireUv: boolean },
 ): Promise<Assertion> {
   const { userHandle: _own, ...response } = credential.response;
-  assertOwnPage(response.clientDataJSON);
+  assertClientData(response.clientDataJSON, { type: 'webauthn.get', challenge, origins });
+  assertAuthenticator(isoBase64URL.toBuffer(response.authenticatorData), { rpId, requireUp: true, requireUv });
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response: { ...credential, response, clientExtensionResults: {} },
     expectedChallenge: challenge,
@@ -123,24 +128,41 @@ export async function verifyUse(
   };
 }
 
-/** Refuses a credential that a page of somebody else has asked for in a frame. The library accepts it. */
-function assertOwnPage(clientDataJSON: string): void {
-  const { crossOrigin, topOrigin } = JSON.parse(isoBase64URL.toUTF8String(clientDataJSON));
-  const isFramed = (crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined;
+interface WantedClientData extends Pick<PasskeySettings, 'origins'> {
+  readonly type: 'webauthn.create' | 'webauthn.get';
+  readonly challenge: string;
+}
+
+/**
+ * Names the fault of what the client has signed. The library checks the same, but its errors have no codes; and it
+ * accepts a credential that a page of somebody else has asked for in a frame.
+ */
+function assertClientData(clientDataJSON: string, { type, challenge, origins }: WantedClientData): void {
+  const told = JSON.parse(isoBase64URL.toUTF8String(clientDataJSON));
+  const isFramed = (told.crossOrigin !== undefined && told.crossOrigin !== false) || told.topOrigin !== undefined;
   if (isFramed) throw new FaultyPasskey('cross_origin');
+  if (told.type !== type) throw new FaultyPasskey('ceremony');
+  if (told.challenge !== challenge) throw new FaultyPasskey('challenge');
+  if (!origins.includes(told.origin)) throw new FaultyPasskey('origin');
 }
 
-const authDataOf = (attestationObject: string) =>
-  decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get('authData');
-
-/** Returns true if the authenticator has neither noticed nor verified a user. */
-function isMadeWithoutUser(attestationObject: string): boolean {
-  const { up, uv } = parseAuthenticatorData(authDataOf(attestationObject)).flags;
-  return !up && !uv;
+interface WantedAuthenticator extends Pick<PasskeySettings, 'rpId'> {
+  readonly requireUp: boolean;
+  readonly requireUv: boolean;
 }
 
-function withoutStatement(attestationObject: string): string {
-  const authData = authDataOf(attestationObject);
+/** Names the fault of what the authenticator has told, which the library checks too. */
+function assertAuthenticator(authData: Bytes, { rpId, requireUp, requireUv }: WantedAuthenticator): void {
+  const { rpIdHash, flags } = parseAuthenticatorData(authData);
+  if (!hash('sha256', rpId, 'buffer').equals(rpIdHash)) throw new FaultyPasskey('rp_id');
+  if (requireUp && !flags.up) throw new FaultyPasskey('user_presence');
+  if (requireUv && !flags.uv) throw new FaultyPasskey('user_verification');
+  if (flags.bs && !flags.be) throw new FaultyPasskey('backup_eligibility');
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+function withoutStatement(authData: Bytes): string {
   const entries = [
     ['fmt', 'none'],
     ['attStmt', new Map()],

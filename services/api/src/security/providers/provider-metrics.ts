@@ -23,6 +23,7 @@ export const providerOutcomes = [
   'linked',
   'second_factor_required',
   'registration_required',
+  'identity_disabled',
   'address_required',
   'address_taken',
 ] as const;

@@ -31,15 +31,27 @@ export interface NoticeEvent {
   readonly ignored?: 'unknown_event' | 'unknown_subject' | 'surplus';
 }
 
+/** Faults of notices, with their explanations in docs/audit.md. From `issuer` on, the provider itself has signed it. */
+export const noticeFaults = {
+  malformed: 'not readable, or without what a notice must have',
+  algorithm: '',
+  key: 'unknown',
+  signature: '',
+  issuer: '',
+  audience: 'of another app',
+  time: 'signed more than 7 days ago, or over',
+} as const satisfies Partial<Record<TokenFault, string>>;
+export type NoticeFault = keyof typeof noticeFaults;
+
 /** Returns the notice, or the fault for which the token does not count. */
-export type VerifyNotice = (token: string) => Promise<ProviderNotice | TokenFault>;
+export type VerifyNotice = (token: string) => Promise<ProviderNotice | NoticeFault>;
 
 /** Cause of the refusal of a notice. */
-export class NoticeFault extends Error {
-  override readonly name = 'NoticeFault';
-  readonly fault: TokenFault;
+export class NoticeRefusal extends Error {
+  override readonly name = 'NoticeRefusal';
+  readonly fault: NoticeFault;
 
-  constructor(fault: TokenFault) {
+  constructor(fault: NoticeFault) {
     super(`the notice was refused: ${fault}`);
     this.fault = fault;
   }

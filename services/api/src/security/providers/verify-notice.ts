@@ -3,11 +3,14 @@ import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import {
   isTrue,
   type NoticeEvent,
+  type NoticeFault,
   type NoticeKind,
+  noticeFaults,
   noticeSeconds,
   toleranceSeconds,
   type VerifyNotice,
 } from './provider.ts';
+import type { TokenFault } from './provider-metrics.ts';
 import { faultOf } from './verify-id-token.ts';
 
 const mostEvents = 10;
@@ -46,11 +49,15 @@ export function createVerifyNotice(
       const surplus = events.slice(mostEvents).map(() => ignored('surplus'));
       return { id, signedAt, events: [...events.slice(0, mostEvents), ...surplus.slice(0, 1)] };
     } catch (error) {
-      if (error instanceof errors.JOSEError) return faultOf(error);
+      if (error instanceof errors.JOSEError) return noticeFaultOf(faultOf(error));
       throw error;
     }
   };
 }
+
+const isNoticeFault = (fault: TokenFault): fault is NoticeFault => fault in noticeFaults;
+
+const noticeFaultOf = (fault: TokenFault): NoticeFault => (isNoticeFault(fault) ? fault : 'malformed');
 
 type Claims = Readonly<Record<string, unknown>>;
 

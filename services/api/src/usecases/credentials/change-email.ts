@@ -3,7 +3,7 @@ import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges
 import { type EmailChangedResponse, emailUndoSeconds } from '@auth-account/contracts/http/email-change';
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
-import { isDuplicateKey, type PresentUser } from '@auth-account/stores';
+import { isDuplicateKey, type PresentUser, type SessionStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { EmailChange, EmailChangeStore } from '@auth-account/stores/email-changes';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
@@ -16,6 +16,7 @@ import type { EndSessions } from '../sessions/end-sessions.ts';
 
 export interface ChangeEmailDeps {
   readonly emailChanges: Pick<EmailChangeStore, 'findHolder' | 'change'>;
+  readonly sessions: Pick<SessionStore, 'findDevice'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
@@ -33,19 +34,19 @@ export interface ChangeEmailDeps {
  * the address since, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createChangeEmail(deps: ChangeEmailDeps) {
-  const { emailChanges, challenges, checkCode, endSessions, limits, commit, now } = deps;
+  const { emailChanges, sessions, challenges, checkCode, endSessions, limits, commit, now } = deps;
 
   return async (
     input: ConfirmCodeRequest,
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<EmailChangedResponse['data']> => {
-    const { user_id, sid: session_id, device_id: deviceId } = caller;
+    const { user_id, sid: session_id } = caller;
     await limits.tryCode(origin);
     const code = await checkCode('email_change', input, origin, { user_id });
     const { user } = code;
     const at = now();
-    const change = changeOf(user, deviceId, at);
+    const change = changeOf(user, await sessions.findDevice(session_id), at);
     const events = eventsOf(deps, user, change, origin);
     const end = { userId: user_id, reason: 'revoked_by_user', at, spare: session_id } as const;
     const { ended } = await commit(
@@ -76,10 +77,10 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
   };
 }
 
-function changeOf(user: PresentUser, deviceId: string, at: Date): EmailChange {
+function changeOf(user: PresentUser, known_devices: readonly string[], at: Date): EmailChange {
   const until = new Date(at.getTime() + emailUndoSeconds * 1_000);
   const email = user.pending_email ?? user.email;
-  return { email, former: { change_id: randomUUID(), until }, known_devices: [deviceId], at };
+  return { email, former: { change_id: randomUUID(), until }, known_devices, at };
 }
 
 function takenError(rejected_email: string, cause?: unknown): AppError {

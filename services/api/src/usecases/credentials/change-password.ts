@@ -2,7 +2,7 @@ import type { ChangePasswordRequest, PasswordChangedResponse } from '@auth-accou
 import { AppError } from '@auth-account/errors';
 import { eventOrigin } from '@auth-account/messaging';
 import { passwordChangedEvents } from '@auth-account/messaging/account-events';
-import type { UserStore } from '@auth-account/stores';
+import type { SessionStore, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { passwordFields } from '@auth-account/stores/credentials';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
@@ -16,6 +16,7 @@ import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 
 export interface ChangePasswordDeps {
   readonly users: Pick<UserStore, 'changeFresh' | 'hasPasswordHash'>;
+  readonly sessions: Pick<SessionStore, 'findDevice'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly reauthenticate: Reauthenticate;
   readonly endSessions: EndSessions;
@@ -39,7 +40,7 @@ export interface ChangePasswordDeps {
  * `ERR-RATE-LIMITED`; and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended in between.
  */
 export function createChangePassword(deps: ChangePasswordDeps) {
-  const { users, challenges, reauthenticate, endSessions, hasher, limits, commit, ids, now } = deps;
+  const { users, sessions, challenges, reauthenticate, endSessions, hasher, limits, commit, ids, now } = deps;
 
   return async (
     input: ChangePasswordRequest,
@@ -54,7 +55,8 @@ export function createChangePassword(deps: ChangePasswordDeps) {
     const end = { userId: user_id, reason: 'password_changed', at, spare: session_id } as const;
     const change = { user_id, reason: 'changed', locale: mailLocale(user, origin) } as const;
     const events = passwordChangedEvents(change, () => eventOrigin(origin, at, ids));
-    const fields = { ...passwordFields(password_hash, user, at), known_devices: [caller.device_id] };
+    const known_devices = await sessions.findDevice(session_id);
+    const fields = { ...passwordFields(password_hash, user, at), known_devices };
     const { ended } = await commit(
       {
         ...endSessions.turnOf(user_id),

@@ -8,6 +8,7 @@ export type CountProviderLogin = (provider: string, outcome: ProviderOutcome) =>
 const outcomeOf: Readonly<Record<string, ProviderOutcome>> = {
   'ERR-SECOND-FACTOR-REQUIRED': 'second_factor_required',
   'ERR-REGISTRATION-REQUIRED': 'registration_required',
+  'ERR-IDENTITY-DISABLED': 'identity_disabled',
   'ERR-IDENTITY-ADDRESS-REQUIRED': 'address_required',
   'ERR-ACCOUNT-LINK-REQUIRED': 'address_taken',
   'ERR-EMAIL-ALREADY-EXISTS': 'address_taken',

@@ -6,7 +6,6 @@ import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { missingField } from '../../request/field-errors.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { changeByCode } from '../codes/change-by-code.ts';
 import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
@@ -55,7 +54,7 @@ type Link<P> = (proof: P, asked: Asked) => Promise<TokenResponse['data']>;
  * second factor must follow, that step does both.
  *
  * Raises the errors of {@link Authenticate}, {@link PasskeyProof}, {@link CheckCode}, {@link AssertEmailVerified},
- * {@link DemandSecondFactor} and {@link OpenSession}, `ERR-RATE-LIMITED`, `ERR-VALIDATION-FAILED` without a proof, and
+ * {@link DemandSecondFactor} and {@link OpenSession}, `ERR-RATE-LIMITED`, and
  * `ERR-CODE-EXPIRED` if the challenge does not count now. Of the account it tells nothing before the proof.
  */
 export function createLinkByProof(deps: LinkByProofDeps) {
@@ -65,16 +64,13 @@ export function createLinkByProof(deps: LinkByProofDeps) {
   const { sealedTokens, limits } = deps;
 
   return async (input: FederatedLinkRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
-    const { link_challenge_id, password, credential, challenge_id, code } = input;
     await limits.logInByProvider(origin);
     const device = deviceOfProof(input.device_id?.toLowerCase(), origin);
-    const challenge = await openLinkChallenge(sealedTokens, link_challenge_id);
+    const challenge = await openLinkChallenge(sealedTokens, input.link_challenge_id);
     const asked = { input, challenge, device, origin };
-    if (password !== undefined) return byPassword(password, asked);
-    if (credential !== undefined) return byPasskey(credential, asked);
-    if (challenge_id === undefined || code === undefined)
-      throw missingField(code === undefined ? 'code' : 'challenge_id');
-    return byCode({ challenge_id, code }, asked);
+    if ('password' in input) return byPassword(input.password, asked);
+    if ('credential' in input) return byPasskey(input.credential, asked);
+    return byCode(input, asked);
   };
 }
 

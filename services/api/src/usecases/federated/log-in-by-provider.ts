@@ -44,7 +44,7 @@ export interface ProviderLogin {
  * Logs a user in by an ID token of a provider (docs/specification/sign-in.md, "Providers"). A person whom no account has
  * gets a new one if the request says in which space, but not if an account has the address.
  *
- * Raises `ERR-RATE-LIMITED`, the errors of {@link OpenProviderChallenge}, {@link DemandLink}, {@link RegisterIdentity},
+ * Raises `ERR-RATE-LIMITED`, `ERR-IDENTITY-DISABLED`, the errors of {@link OpenProviderChallenge}, {@link DemandLink}, {@link RegisterIdentity},
  * {@link AssertEmailVerified}, {@link DemandSecondFactor} and {@link OpenSession}, and `ERR-CODE-EXPIRED` if a way in was
  * changed since the check.
  */
@@ -125,7 +125,7 @@ function createAssertEnabled({ audit }: LogInByProviderDeps) {
   return ({ _id: user_id }: PresentUser, known: IdentityDocument | undefined, origin: RequestOrigin): void => {
     if (known?.disabled_at === undefined) return;
     audit({ event: 'login.refused', user_id, reason: 'identity_disabled' }, origin);
-    throw new AppError('ERR-IDENTITY-TOKEN-INVALID');
+    throw new AppError('ERR-IDENTITY-DISABLED');
   };
 }
 

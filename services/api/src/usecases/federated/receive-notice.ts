@@ -16,8 +16,8 @@ import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import {
   type NoticeEvent,
-  NoticeFault,
   type NoticeKind,
+  NoticeRefusal,
   noticeSeconds,
   type ProviderNotice,
   toleranceSeconds,
@@ -76,9 +76,9 @@ export function createReceiveNotice(deps: ReceiveNoticeDeps) {
     await limits.receiveNotice(origin);
     const notice = await receiver.verify(payload);
     if (typeof notice === 'string') {
-      const refused = { user_id: undefined, identity_id: undefined, provider, reason: 'forged' } as const;
+      const refused = { user_id: undefined, identity_id: undefined, provider, reason: notice } as const;
       audit({ event: 'provider_notice.refused', ...refused }, origin);
-      throw new AppError('ERR-IDENTITY-TOKEN-INVALID', { cause: new NoticeFault(notice) });
+      throw new AppError('ERR-IDENTITY-TOKEN-INVALID', { cause: new NoticeRefusal(notice) });
     }
     for (const [at, event] of notice.events.entries()) {
       const id = hash('sha256', JSON.stringify(['notice', provider, notice.id, at]), 'base64url');

@@ -4,7 +4,7 @@ import type { LoginRefusal } from '../../audit/events.ts';
 
 /**
  * Raises `ERR-ACCOUNT-DISABLED` or `ERR-ACCOUNT-DELETION-SCHEDULED` if nobody may log in to the account now. Only a
- * caller who knows the password may learn this.
+ * caller whose proof was right may learn this.
  */
 export function assertMayLogIn({ disabled_at, deletes_at }: PresentUser): void {
   if (disabled_at !== undefined) throw new AppError('ERR-ACCOUNT-DISABLED');
@@ -27,7 +27,7 @@ const refusals: Partial<Readonly<Record<ThrowableCode, LoginRefusal>>> = {
   'ERR-ACCOUNT-DELETION-SCHEDULED': 'deletion_scheduled',
 };
 
-/** Returns the audit log's reason why a login with the right password was refused; undefined for any other error. */
+/** Returns the audit log's reason why a login with a right proof was refused; undefined for any other error. */
 export function loginRefusalOf(error: unknown): LoginRefusal | undefined {
   return isAppError(error) ? refusals[error.code] : undefined;
 }

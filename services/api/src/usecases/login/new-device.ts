@@ -3,7 +3,13 @@ import type { LoginRequest } from '@auth-account/contracts/http/login';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { PresentUser, SessionSummary } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
-import { hasNoticeLeft, type LearnedDevice, unnamedDevice } from '@auth-account/stores/known-devices';
+import {
+  deviceOf,
+  hasNoticeLeft,
+  type LearnedDevice,
+  type SessionDevice,
+  unnamedDevice,
+} from '@auth-account/stores/known-devices';
 import { none, type Outcome } from '../../announcements/commit.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
@@ -18,7 +24,7 @@ export interface DeviceLogin {
   /** The session that the login opens; missing for a restore, which opens none. */
   readonly session?: SessionDocument;
   /** The user's sessions before the login. */
-  readonly live: readonly Pick<SessionSummary, '_id' | 'device_id'>[];
+  readonly live: readonly (Pick<SessionSummary, '_id'> & SessionDevice)[];
   /** Ids of the sessions that the login ends. */
   readonly ended: readonly string[];
 }
@@ -80,6 +86,8 @@ function payloadOf({ _id: session_id, device_name, platform, created_at }: Sessi
  * notice.
  */
 function isNew({ user: { known_devices }, device, live }: DeviceLogin): boolean {
-  const isUsed = known_devices?.includes(device) || live.some(({ device_id }) => device_id === device);
+  // An app may have kept the id that was made up for it.
+  const isLive = live.some((session) => session.device_id === device || deviceOf(session) === device);
+  const isUsed = known_devices?.includes(device) || isLive;
   return !isUsed && (known_devices !== undefined || live.length > 0);
 }

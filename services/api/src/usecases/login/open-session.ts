@@ -314,6 +314,7 @@ function newSession(
     ...(jkt !== undefined && { cnf: { jkt } }),
     ...(trust !== undefined && { is_trusted: true }),
     device_id: deviceId,
+    is_device_named: device.device_id !== undefined,
     device_name: deviceNameOf(device.device_name),
     platform: device.platform ?? null,
     created_at: at,

@@ -8,7 +8,10 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 
 export interface LogOutAllDeps extends AnnounceAgainDeps {
   readonly users: Pick<UserStore, 'touchSessions'>;
-  readonly sessions: Pick<SessionStore, 'revokeOf' | 'revokeAll' | 'areRevoked' | 'findConfirmed' | 'holdOf'>;
+  readonly sessions: Pick<
+    SessionStore,
+    'revokeOf' | 'revokeAll' | 'findDevice' | 'areRevoked' | 'findConfirmed' | 'holdOf'
+  >;
   readonly commit: Commit;
   readonly now: () => Date;
 }
@@ -32,6 +35,7 @@ export function createLogOutAll(deps: LogOutAllDeps) {
     const { requestId } = origin;
     const { user_id, sid: session_id } = caller;
     const at = now();
+    const known = await sessions.findDevice(session_id);
     let all: readonly string[] = [];
     await commit(
       {
@@ -45,7 +49,7 @@ export function createLogOutAll(deps: LogOutAllDeps) {
         // An app that has given up may have logged in again. The new session must live.
         ifClientLeft: 'abort',
         async work(session) {
-          const isThere = await users.touchSessions(user_id, at, session, [caller.device_id]);
+          const isThere = await users.touchSessions(user_id, at, session, known);
           if (!isThere) throw new AppError('IAD_JWT_ACCESS_INVALID');
           const revocation = { reason: 'revoked_by_user', at, requestId, by: session_id } as const;
           const { ended: others } = await sessions.revokeOf(user_id, revocation, session, session_id);

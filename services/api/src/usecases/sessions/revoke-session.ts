@@ -70,7 +70,7 @@ export function createRevokeSession(deps: RevokeSessionDeps) {
           // Before the check of the caller's session, so that a storm of refreshes makes no conflicts.
           const isEnded = await sessions.revokeOwn(own, revocation, session);
           if (!(await sessions.touch(sid, session))) throw new AppError('IAD_JWT_ACCESS_INVALID');
-          if (isEnded) await users.forgetDevice(userId, target.device_id, session);
+          if (isEnded) await users.forgetDevice(userId, target, session);
           const sessionIds = isEnded ? [sessionId] : [];
           return { events: none, audit: none, sessions: [{ userId, reason, sessionIds }] };
         },

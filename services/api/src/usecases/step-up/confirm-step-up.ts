@@ -1,4 +1,4 @@
-import type { StepUpMethod, StepUpRequest, StepUpResponse } from '@auth-account/contracts/http/step-up';
+import type { StepUpRequest, StepUpResponse } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
 import type { PresentUser, SessionStore, UserStore } from '@auth-account/stores';
 import type { SessionAuth, SessionDocument } from '@auth-account/stores/documents';
@@ -7,10 +7,9 @@ import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { missingField } from '../../request/field-errors.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { CheckCode } from '../codes/check-code.ts';
-import type { CheckFactor, FactorUse, GivenFactor } from '../proofs/check-factor.ts';
+import type { CheckFactor, FactorUse } from '../proofs/check-factor.ts';
 import { type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
 import { givenCode, givenFactor } from '../proofs/given-factor.ts';
 import type { OncePerProof, Spend } from '../proofs/once-per-proof.ts';
@@ -112,11 +111,11 @@ export function createConfirmStepUp(deps: ConfirmStepUpDeps) {
  */
 function createComplete(deps: ConfirmStepUpDeps) {
   const { sessions, stepUpTokens, commit, audit, now } = deps;
-  const proofs = createProofs(deps);
+  const prove = createProve(deps);
 
   return async (stepUp: OpenStepUp): Promise<SessionDocument | undefined> => {
     const { input, challenge, spend, user, caller, origin } = stepUp;
-    const { once, ...proof } = await proofs[input.method](stepUp);
+    const { once, ...proof } = await prove(stepUp);
     const at = now();
     const renew = async (transactionSession?: ClientSession) => {
       if (challenge.purpose !== 'session') return;
@@ -146,50 +145,49 @@ function createComplete(deps: ConfirmStepUpDeps) {
   };
 }
 
-/** Creates the check of each way. A check throws unless the proof is right. */
-function createProofs(
-  deps: ConfirmStepUpDeps,
-): Readonly<Record<StepUpMethod, (stepUp: OpenStepUp) => Promise<RightProof>>> {
-  const { checkCode, limits } = deps;
+/** Creates the check of each way. It throws unless the proof is right. */
+function createProve(deps: ConfirmStepUpDeps) {
+  const { checkFactor } = deps;
   const checkPassword = createCheckPassword(deps);
-  const factorBy = createFactorBy(deps);
-  return {
-    async password({ input: { password }, user, caller, origin }) {
-      if (password === undefined) throw missingField('password');
-      await checkPassword(user, password, caller, origin);
-      return { amr: ['pwd'], acr: '1' };
-    },
-    async email_code({ input, challenge, user: { _id: user_id }, origin }) {
-      const code = givenCode('email_code', input.code);
-      if (challenge.code === undefined) throw new AppError('ERR-CODE-EXPIRED');
-      await limits.tryCode(origin);
-      const right = await checkCode('step_up', { challenge_id: challenge.code, code }, origin, { user_id });
-      const confirmed = { event: 'code.confirmed', user_id, purpose: 'step_up' } as const;
-      return {
-        amr: ['otp'],
-        acr: '1',
-        once: {
-          async use(at, transactionSession) {
-            await right.use(at, transactionSession);
-            return { events: none, audit: [confirmed] };
-          },
-          isCommitted: right.isUsed,
-          during: (work) => work(),
-        },
-      };
-    },
-    totp: factorBy('totp'),
-    recovery_code: factorBy('recovery_code'),
-    passkey: factorBy('passkey'),
+  const proveByCode = createProveByCode(deps);
+
+  return async (stepUp: OpenStepUp): Promise<RightProof> => {
+    const { input, user, caller, origin } = stepUp;
+    switch (input.method) {
+      case 'password':
+        await checkPassword(user, input.password, caller, origin);
+        return { amr: ['pwd'], acr: '1' };
+      case 'email_code':
+        return proveByCode(input.code, stepUp);
+      default: {
+        // With the session's own proof, a second factor makes two.
+        const { amr, use, during } = await checkFactor(user, givenFactor(input), { session: caller }, origin);
+        return { amr, acr: '2', once: { use, isCommitted: 'by event', during } };
+      }
+    }
   };
 }
 
-/** Creates the check of each method of the second factor. With the session's own proof, it makes two factors. */
-function createFactorBy({ checkFactor }: ConfirmStepUpDeps) {
-  return (method: GivenFactor['method']) =>
-    async ({ input, user, caller, origin }: OpenStepUp): Promise<RightProof> => {
-      const given = givenFactor({ ...input, method });
-      const { amr, use, during } = await checkFactor(user, given, { session: caller }, origin);
-      return { amr, acr: '2', once: { use, isCommitted: 'by event', during } };
+/** Creates the check of a code from the mailbox. */
+function createProveByCode({ checkCode, limits }: ConfirmStepUpDeps) {
+  return async (given: string, { challenge, user, origin }: OpenStepUp): Promise<RightProof> => {
+    const { _id: user_id } = user;
+    const code = givenCode('email_code', given);
+    if (challenge.code === undefined) throw new AppError('ERR-CODE-EXPIRED');
+    await limits.tryCode(origin);
+    const right = await checkCode('step_up', { challenge_id: challenge.code, code }, origin, { user_id });
+    const confirmed = { event: 'code.confirmed', user_id, purpose: 'step_up' } as const;
+    return {
+      amr: ['otp'],
+      acr: '1',
+      once: {
+        async use(at, transactionSession) {
+          await right.use(at, transactionSession);
+          return { events: none, audit: [confirmed] };
+        },
+        isCommitted: right.isUsed,
+        during: (work) => work(),
+      },
     };
+  };
 }
