@@ -15,7 +15,6 @@ export function eventsSection({ count, min, p50, p99, max }: Percentiles): Secti
         [[count, ...[min, p50, p99, max].map((ms) => `${ms} ms`)]],
       ),
     ),
-    plots: {},
   };
 }
 
@@ -44,7 +43,6 @@ export function floodSection(flood: FloodResult): Section {
       'Logins come at a steady rate, without waiting for earlier answers, and far more of them than the api can hash. The client, which shares the cores with api, MongoDB and Redis, measures the times.',
       markdownTable(['', ''], rows),
     ),
-    plots: {},
   };
 }
 
@@ -70,6 +68,5 @@ export function growthSection(levels: readonly GrowthLevel[]): Section {
         ]),
       ),
     ),
-    plots: {},
   };
 }
