@@ -7,7 +7,6 @@ import { roomyCacheMib, setMongoCache } from './cost/mongo-cache.ts';
 import { findOperation, measuringOrder } from './cost/operations.ts';
 import { peers } from './cost/peers.ts';
 import { measureEventLatency } from './events/measure-event-latency.ts';
-import { measureFlood } from './flood/measure-flood.ts';
 import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
 import { installPeer, isInstalled, peerInstallCommand } from './peers/peer-installs.ts';
 import { mostStreamsPerProcess } from './push/descriptor-limit.ts';
@@ -23,7 +22,7 @@ import type { BenchResults, PushResult, Surroundings } from './report/results.ts
  * `npm run bench [-- options]`: starts everything, measures all candidates in one run, prints the results, and writes
  * docs/benchmarks.md if all parts were measured.
  *
- * - `--only NAMES`: the parts to measure, of operations, events, push, flood and growth (all); or single operations,
+ * - `--only NAMES`: the parts to measure, of operations, events, push and growth (all); or single operations,
  *   of session-read, refresh, logout, register and login
  * - `--seconds N`: duration of each operation at each server (8)
  * - `--wait SECONDS`: longest wait for a quiet machine, of all parts together (180)
@@ -38,7 +37,7 @@ import type { BenchResults, PushResult, Surroundings } from './report/results.ts
  */
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'operations,events,push,flood,growth' },
+    only: { type: 'string', default: 'operations,events,push,growth' },
     seconds: { type: 'string', default: '8' },
     wait: { type: 'string', default: '180' },
     users: { type: 'string', default: '100000,1000000' },
@@ -50,7 +49,7 @@ const { values } = parseArgs({
     docs: { type: 'string' },
   },
 });
-const parts = ['operations', 'events', 'push', 'flood', 'growth'] as const;
+const parts = ['operations', 'events', 'push', 'growth'] as const;
 const only = values.only.split(',');
 const singles = measuringOrder.filter((name) => only.some((wanted) => findOperation(wanted) === name));
 const unknown = only.filter((name) => findOperation(name) === undefined && !parts.some((part) => part === name));
@@ -61,8 +60,6 @@ const numbers = (list: string) => list.split(',').map(Number);
 const seconds = Number(values.seconds);
 const project = resolve(import.meta.dirname, '../../..');
 const eventCount = 200;
-const floodTimes = 10;
-const floodSeconds = 6;
 const growth = { rounds: 11, count: 300 };
 const log = (line: string) => console.error(line);
 
@@ -118,7 +115,6 @@ async function measure(running: TestServers): Promise<BenchResults> {
     ...(await part('operations', () => measureOperations(running, { project, names, seconds, peers: installed, log }))),
     ...(await part('events', () => measureEventLatency(eventCount))),
     ...(await part('push', measurePush)),
-    ...(await part('flood', () => measureFlood(running, { project, times: floodTimes, seconds: floodSeconds }))),
     ...(await part('growth', () => measureStoreGrowth(running))),
   };
   return { machine, leftOut, minutes: (performance.now() - begun) / 60_000, surroundings, ...measured };

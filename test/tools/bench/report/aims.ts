@@ -1,7 +1,6 @@
 import type { MedianCost } from '../cost/cost-medians.ts';
 import type { OperationsResult } from '../cost/measure-operations.ts';
 import { hashedOperations, type OperationName } from '../cost/operations.ts';
-import type { FloodResult } from '../flood/measure-flood.ts';
 import type { GrowthLevel } from '../growth/measure-growth.ts';
 import type { Level } from '../push/measure-streams.ts';
 import type { BenchResults, PushResult } from './results.ts';
@@ -16,12 +15,11 @@ export interface Aim {
 
 /** Returns the aims of the parts that were measured. */
 export function aimsOf(results: BenchResults): Aim[] {
-  const { operations, push, growth, flood } = results;
+  const { operations, push, growth } = results;
   return [
     ...(operations ? operationAims(operations) : []),
     ...(push ? pushAims(push) : []),
     ...(growth ? growthAims(growth) : []),
-    ...(flood ? floodAims(flood) : []),
   ];
 }
 
@@ -137,21 +135,4 @@ function roomyLevels(levels: readonly GrowthLevel[]): GrowthLevel[] {
 /** Returns the CPU milliseconds of api and MongoDB together. */
 export function costAt({ costs }: GrowthLevel, operation: OperationName): number {
   return costs.find((cost) => cost.operation === operation)?.both ?? Number.NaN;
-}
-
-const mostMs = 1_500;
-
-function floodAims({ admitted, others, restarts, shedShare, sent }: FloodResult): Aim[] {
-  const neither = Object.values(others).reduce((sum, count) => sum + count, 0);
-  const count = (value: number) => String(value);
-  return [
-    atMost({ what: 'flood: admitted, p99', value: admitted.p99, most: mostMs, show: (ms) => `${Math.round(ms)} ms` }),
-    {
-      what: 'flood: the rest is shed with 503 or 429',
-      aim: 'all',
-      measured: `${(shedShare * 100).toFixed(1)} % of ${sent} shed, ${neither} otherwise`,
-      isMet: neither === 0 && admitted.count < sent,
-    },
-    atMost({ what: 'flood: restarts', value: restarts, most: 0, show: count }),
-  ];
 }

@@ -2,7 +2,7 @@ import { quietCores } from '../quiet/wait-for-quiet.ts';
 import { type Aim, aimsOf } from './aims.ts';
 import type { Machine } from './machine.ts';
 import { operationsSection } from './operations-section.ts';
-import { eventsSection, floodSection, growthSection } from './plain-sections.ts';
+import { eventsSection, growthSection } from './plain-sections.ts';
 import { pushSection } from './push-section.ts';
 import type { BenchResults, Surroundings } from './results.ts';
 import { markdownTable, paragraphs, type Section } from './section.ts';
@@ -23,13 +23,12 @@ export function benchmarksPage(results: BenchResults): string {
 }
 
 function sectionsOf(results: BenchResults): Section[] {
-  const { operations, events, push, growth, flood } = results;
+  const { operations, events, push, growth } = results;
   return [
     ...(operations ? [operationsSection(operations)] : []),
     ...(events ? [eventsSection(events)] : []),
     ...(push ? [pushSection(push)] : []),
     ...(growth ? [growthSection(growth)] : []),
-    ...(flood ? [floodSection(flood)] : []),
   ];
 }
 

@@ -1,5 +1,4 @@
 import type { OperationsResult } from '../cost/measure-operations.ts';
-import type { FloodResult } from '../flood/measure-flood.ts';
 import type { GrowthLevel } from '../growth/measure-growth.ts';
 import type { LogoutResult } from '../push/measure-logouts.ts';
 import type { StreamsResult } from '../push/measure-streams.ts';
@@ -20,7 +19,6 @@ export interface BenchResults {
   readonly events?: Percentiles;
   readonly push?: PushResult;
   readonly growth?: readonly GrowthLevel[];
-  readonly flood?: FloodResult;
 }
 
 /** The machine's use by others while a part was measured. */
