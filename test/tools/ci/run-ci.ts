@@ -76,7 +76,7 @@ function countOf(file: string, code: number): Count {
 
 async function runChecks(): Promise<Count> {
   const file = `${reports}/checks.json`;
-  const command = ['nice', '-n', '19', 'npm', 'run', 'check', '--', '--all', '--output', file];
+  const command = ['nice', '-n', '19', 'npm', 'run', 'check', '--', '--output', file];
   return countOf(file, await run('checks', 900, command, `${reports}/checks.log`));
 }
 
