@@ -109,7 +109,7 @@ async function prepare(): Promise<Cluster | undefined> {
     prepared.every(Boolean) &&
     (await reporter.check('the clients are in the cluster', async () => {
       await kubernetes.apply(...(await agentObjects(images)));
-      await kubernetes.kubectl(['wait', '--for=condition=Ready', 'pod/client', 'pod/stranger', '--timeout=180s']);
+      await kubernetes.kubectl(['wait', '--for=condition=Ready', 'pod/client', 'pod/stranger', '--timeout=300s']);
       agents.push(openAgentInPod(namespace, 'client'), openAgentInPod(namespace, 'stranger'));
       return [];
     }));
