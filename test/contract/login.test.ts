@@ -150,19 +150,3 @@ describe('one session per user and device', () => {
     expect(await sessions.countDocuments({ user_id, revoked_reason: 'session_limit' })).toBe(7);
   });
 });
-
-test('a hash made with less is made anew after a login that succeeded', async () => {
-  const weak = await startTestApi({ MONGODB_DATABASE: api.database });
-  try {
-    const { email, user_id } = await registerAccount(weak);
-    const hashOf = async () => (await api.collections.users.findOne({ _id: user_id }))?.password_hash;
-    expect(await hashOf()).toMatch(/\$m=8,/);
-    await api.post(path, { email, password: 'wrong password' });
-    expect(await hashOf()).toMatch(/\$m=8,/);
-    await logIn(api, email);
-    expect(await hashOf()).toMatch(/\$m=64,/);
-    await logIn(api, email);
-  } finally {
-    await weak.close({ keepData: true });
-  }
-});

@@ -15,8 +15,6 @@ export interface AddressFloodOptions {
   readonly seconds: number;
   /** Ends the flood early when users elsewhere have sent this number of logins, successful or not. */
   readonly logins?: number;
-  /** Milliseconds for which another address floods first, so that the process has compiled its code. */
-  readonly warmUpMs?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -41,14 +39,7 @@ const productionLimits = { REGISTER_LIMIT_PER_ADDRESS: '100', LOGIN_LIMIT_PER_AD
  * at the same time.
  */
 export async function floodFromAddresses(options: AddressFloodOptions): Promise<AddressFlood> {
-  const {
-    addresses,
-    connections,
-    seconds,
-    logins: enough = Number.POSITIVE_INFINITY,
-    warmUpMs = 0,
-    env = {},
-  } = options;
+  const { addresses, connections, seconds, logins: enough = Number.POSITIVE_INFINITY, env = {} } = options;
   const api = await startFloodedApi({ ...productionLimits, ...env });
   const users = Array.from({ length: victims }, (_, index) => {
     const email = newEmail();
@@ -68,11 +59,6 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
       if (status !== 201) throw new Error(`a registration answered ${status}`);
       // The first run of any code in a process takes many times as long as later runs.
       for (let each = 0; each < warmUps; each += 1) await user.logIn();
-    }
-    if (warmUpMs > 0) {
-      flood = await startFlood({ base: api.base, addresses: ['127.0.3.1'], connections });
-      await pause(warmUpMs);
-      await flood.end();
     }
     const floodFrom = Array.from({ length: addresses }, (_, index) => `127.0.2.${index + 1}`);
     flood = await startFlood({ base: api.base, addresses: floodFrom, connections });

@@ -11,14 +11,11 @@ export interface FloodedApi {
   readonly mongodbUri: string;
   /** Returns its resident memory in MiB. */
   memory(): Promise<number>;
-  /** Returns the number of concurrent hashes that the api has logged. */
-  slots(): number;
-  /** Returns the number of restarts of the process. */
-  restarts(): number;
   close(): Promise<void>;
 }
 
 const mib = 1_048_576;
+const ignore = () => undefined;
 
 /** Starts the api. */
 export async function startFloodedApi(settings: Readonly<Record<string, string>>): Promise<FloodedApi> {
@@ -35,15 +32,8 @@ export async function startFloodedApi(settings: Readonly<Record<string, string>>
     HASH_QUEUE_TIMEOUT_MS: undefined, // the default
     ...settings,
   };
-  await runMigrations({ env, onLine: () => undefined, onSpawn: folder.watch });
-  const lines: string[] = [];
-  const onLine = (line: string) => lines.push(line);
-  let starts = 0;
-  const onSpawn = (pid: number) => {
-    starts += 1;
-    folder.watch(pid);
-  };
-  const api: LocalService = startService('api', { env, onLine, log: onLine, onSpawn });
+  await runMigrations({ env, onLine: ignore, onSpawn: folder.watch });
+  const api: LocalService = startService('api', { env, onLine: ignore, log: ignore, onSpawn: folder.watch });
   const mongodbUri = env.MONGODB_URI ?? '';
   await api.waitUntilReady(90_000);
   return {
@@ -54,8 +44,6 @@ export async function startFloodedApi(settings: Readonly<Record<string, string>>
       const { text } = await send(`http://127.0.0.1:${opsPort}`, { method: 'GET', path: '/metrics' });
       return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / mib;
     },
-    slots: () => Number(/"slots":(\d+)/.exec(lines.find((line) => line.includes('hash gate')) ?? '')?.[1]),
-    restarts: () => starts - 1,
     async close() {
       await api.stop();
       const mongo = new MongoClient(mongodbUri);

@@ -73,14 +73,6 @@ describe('a refresh by the newest token', () => {
     expect(writes).toEqual(['rotate: ahead expires_at floor gen handed_out_at kid last_used_at parent token']);
   });
 
-  test('a refresh by the newest token never extends the session past its absolute end', async () => {
-    const absolute_expires_at = new Date(scene.now().getTime() + 60_000);
-    const { document, token } = await scene.session({ absolute_expires_at });
-    const { reads } = await refresh(token);
-    expect(reads).toEqual([]);
-    expect((await storedOf(document)).expires_at).toEqual(absolute_expires_at);
-  });
-
   test('a refresh by the newest token is refused, after a read, if the session ends at the same moment', async () => {
     const { token } = await scene.session({ expires_at: scene.now() });
     await expect(refresh(token)).rejects.toMatchObject({ code: 'IAD_JWT_REFRESH_EXPIRED' });

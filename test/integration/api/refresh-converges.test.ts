@@ -53,7 +53,6 @@ test('an app that loses five answers in a row, hours apart, stays logged in', as
 describe('a repeated refresh', () => {
   test.each([
     ['within the window', 29 * second],
-    ['at the end of the window', 30 * second],
     ['long after the window', 400 * second],
   ])('a repeated refresh that arrives %s harms nobody', async (_, delay) => {
     const kept = await begin();

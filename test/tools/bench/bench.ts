@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startTestServers, type TestServers } from '../../support/start-test-servers.ts';
 import { measureOperations } from './cost/measure-operations.ts';
@@ -7,32 +7,28 @@ import { roomyCacheMib, setMongoCache } from './cost/mongo-cache.ts';
 import { findOperation, measuringOrder } from './cost/operations.ts';
 import { peers } from './cost/peers.ts';
 import { measureEventLatency } from './events/measure-event-latency.ts';
-import { measureFlood } from './flood/measure-flood.ts';
 import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
-import { installPeer, isInstallable, isInstalled, peerInstallCommand } from './peers/peer-installs.ts';
-import { type Candidate, type CandidateName, candidates, isReady } from './push/candidates.ts';
+import { installPeer, isInstalled, peerInstallCommand } from './peers/peer-installs.ts';
 import { mostStreamsPerProcess } from './push/descriptor-limit.ts';
-import { type CandidateRun, measureCandidates } from './push/measure-candidates.ts';
 import { measureLogouts } from './push/measure-logouts.ts';
+import { measureStreams } from './push/measure-streams.ts';
 import { otherUse, readCpuCounters } from './quiet/cpu-counters.ts';
 import { waitForQuiet } from './quiet/wait-for-quiet.ts';
-import { benchmarksPage, writePage } from './report/benchmarks-page.ts';
+import { benchmarksPage } from './report/benchmarks-page.ts';
 import { describeMachine } from './report/machine.ts';
 import type { BenchResults, PushResult, Surroundings } from './report/results.ts';
 
 /**
  * `npm run bench [-- options]`: starts everything, measures all candidates in one run, prints the results, and writes
- * docs/benchmarks.md with its drawings if all parts were measured.
+ * docs/benchmarks.md if all parts were measured.
  *
- * - `--only NAMES`: the parts to measure, of operations, events, push, flood and growth (all); or single operations,
+ * - `--only NAMES`: the parts to measure, of operations, events, push and growth (all); or single operations,
  *   of session-read, refresh, logout, register and login
  * - `--seconds N`: duration of each operation at each server (8)
  * - `--wait SECONDS`: longest wait for a quiet machine, of all parts together (180)
  * - `--users LIST`: numbers of users in the store, rising (100000,1000000)
  * - `--streams LIST`: numbers of streams on one gateway, rising (1000,5000,10000,19000)
- * - `--peer-streams N`: streams on each of its peers (5000)
  * - `--logouts N`: logouts per second at the api, for ten seconds (200)
- * - `--full`: measures push with as many streams on peers as on the gateway, and with 1,000 logouts/s
  * - `--install-peers`: installs missing peers from npm, which are otherwise left out
  * - `--growth-data DIRECTORY`: directory of the growing store's files, for more users than memory can hold (default:
  *   a file system in memory, if there is one with enough space)
@@ -41,21 +37,19 @@ import type { BenchResults, PushResult, Surroundings } from './report/results.ts
  */
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'operations,events,push,flood,growth' },
+    only: { type: 'string', default: 'operations,events,push,growth' },
     seconds: { type: 'string', default: '8' },
     wait: { type: 'string', default: '180' },
     users: { type: 'string', default: '100000,1000000' },
     streams: { type: 'string', default: '1000,5000,10000,19000' },
-    'peer-streams': { type: 'string', default: '5000' },
     logouts: { type: 'string', default: '200' },
-    full: { type: 'boolean', default: false },
     'install-peers': { type: 'boolean', default: false },
     'growth-data': { type: 'string' },
     json: { type: 'string' },
     docs: { type: 'string' },
   },
 });
-const parts = ['operations', 'events', 'push', 'flood', 'growth'] as const;
+const parts = ['operations', 'events', 'push', 'growth'] as const;
 const only = values.only.split(',');
 const singles = measuringOrder.filter((name) => only.some((wanted) => findOperation(wanted) === name));
 const unknown = only.filter((name) => findOperation(name) === undefined && !parts.some((part) => part === name));
@@ -66,29 +60,20 @@ const numbers = (list: string) => list.split(',').map(Number);
 const seconds = Number(values.seconds);
 const project = resolve(import.meta.dirname, '../../..');
 const eventCount = 200;
-const floodTimes = 10;
-const floodSeconds = 6;
 const growth = { rounds: 11, count: 300 };
-const pushPeers = ['ws', 'socket.io', 'centrifugo'] as const satisfies readonly CandidateName[];
 const log = (line: string) => console.error(line);
 
 const leftOut: string[] = [];
-if (isWanted('operations')) for (const { name } of peers) provide(name, isInstalled(name), peerInstallCommand(name));
-if (isWanted('push')) {
-  for (const name of pushPeers) {
-    const candidate: Candidate = candidates[name];
-    provide(name, isReady(candidate), candidate.install ?? '');
-  }
-}
+if (isWanted('operations')) for (const { name } of peers) provide(name);
 const begun = performance.now();
 const servers = await startTestServers();
 try {
   const results = await measure(servers);
   const page = benchmarksPage(results);
-  console.log(page.text);
+  console.log(page);
   if (values.json) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
   const isWhole = parts.every((part) => only.includes(part));
-  if (isWhole || values.docs) await writePage(page, values.docs ?? resolve(project, 'docs'));
+  if (isWhole || values.docs) await writeFile(join(values.docs ?? join(project, 'docs'), 'benchmarks.md'), page);
 } finally {
   await servers.stop();
 }
@@ -97,14 +82,14 @@ function isWanted(part: (typeof parts)[number]): boolean {
   return only.includes(part) || (part === 'operations' && singles.length > 0);
 }
 
-function provide(name: string, isThere: boolean, install: string): void {
-  if (isThere) return;
-  if (values['install-peers'] && isInstallable(name)) {
+function provide(name: string): void {
+  if (isInstalled(name)) return;
+  if (values['install-peers']) {
     log(`installing ${name}`);
     installPeer(name);
     return;
   }
-  log(`left out, as it is not installed: ${name} (${install})`);
+  log(`left out, as it is not installed: ${name} (${peerInstallCommand(name)})`);
   leftOut.push(name);
 }
 
@@ -130,7 +115,6 @@ async function measure(running: TestServers): Promise<BenchResults> {
     ...(await part('operations', () => measureOperations(running, { project, names, seconds, peers: installed, log }))),
     ...(await part('events', () => measureEventLatency(eventCount))),
     ...(await part('push', measurePush)),
-    ...(await part('flood', () => measureFlood(running, { project, times: floodTimes, seconds: floodSeconds }))),
     ...(await part('growth', () => measureStoreGrowth(running))),
   };
   return { machine, leftOut, minutes: (performance.now() - begun) / 60_000, surroundings, ...measured };
@@ -150,15 +134,9 @@ async function measureStoreGrowth(running: TestServers): Promise<GrowthLevel[]> 
 async function measurePush(): Promise<PushResult> {
   const limit = await mostStreamsPerProcess();
   const sizes = numbers(values.streams).filter((size) => size <= limit);
-  const peerStreams = values.full ? (sizes.at(-1) ?? 0) : Number(values['peer-streams']);
-  const peerSizes = sizes.filter((size) => size <= peerStreams);
-  const runs: CandidateRun[] = [
-    { candidate: 'gateway', sizes },
-    ...pushPeers.filter((name) => !leftOut.includes(name)).map((candidate) => ({ candidate, sizes: peerSizes })),
-  ];
-  const perSecond = values.full ? 1_000 : Number(values.logouts);
+  const perSecond = Number(values.logouts);
   return {
-    candidates: await measureCandidates(runs, log),
+    streams: await measureStreams({ sizes, log }),
     logouts: await measureLogouts({ single: 300, warmUp: 2_000, perSecond, seconds: 10, log }),
   };
 }

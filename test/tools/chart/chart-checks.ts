@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { scoreExceptions, scoreSwitches } from './kube-score-exceptions.ts';
 import { isOfKind, parseManifests } from './manifest.ts';
+import type { Tools } from './provide-tools.ts';
 import { allRules } from './rules/all-rules.ts';
 import { type Ran, run } from './run.ts';
 import { kubernetesVersion } from './schemas/provide-schemas.ts';
-import type { Tools } from './tools/provide-tools.ts';
 import { chartFolder, type RefusedSet, type ValueSet } from './value-sets.ts';
 
 /** The result of a check; `problem` is undefined if the check passed. */

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { ProvisionError } from '@auth-account/local-stack';
 import { providePrometheusBinary } from '../observability/provide-prometheus.ts';
 import { createChartChecks, type Finding } from './chart-checks.ts';
+import { provideTools, ToolError } from './provide-tools.ts';
 import { provideSchemas } from './schemas/provide-schemas.ts';
-import { provideTools, ToolError } from './tools/provide-tools.ts';
 import { findValueSets, refusedSets } from './value-sets.ts';
 
 /**

@@ -75,7 +75,9 @@ describe('the boundaries', () => {
     expect([...new Set(found)].sort()).toEqual([
       'lint/style/noProcessEnv: libs/config/src/imports-env.ts',
       'lint/style/noProcessEnv: libs/config/src/reads-env.ts',
+      'lint/style/noRestrictedGlobals: test/opens-connections.ts',
       'lint/style/noRestrictedImports: services/api/src/usecases/commits-by-hand.ts',
+      'lint/style/noRestrictedImports: test/opens-connections.ts',
       'lint/style/noRestrictedImports: test/support/imports-jest.ts',
       'plugin: libs/stores/src/opens-mongodb-renamed.ts',
       'plugin: libs/stores/src/opens-mongodb.ts',

@@ -76,41 +76,6 @@ function smallBesideOnlyImporter(): string[] {
   });
 }
 
-/** Matches functions that return a RunTransaction not made by createTransactionRunner, or one around runTransaction. */
-const transactionForm = /\): RunTransaction (?:\{|=>)(?!\s*return createTransactionRunner\()|=> runTransaction\(\w/;
-
-/** Matches imports of values with which a file opens or accepts connections. */
-const networkForm =
-  /^import (?!type\b)([^;]*?) from '((?:node:)?(?:https?|http2|net|tls)|undici|ws|axios|socket\.io-client)'/gm;
-const loadForm = /\b(?:import|require)\('(?:(?:node:)?(?:https?|http2|net|tls)|undici|ws|axios)'\)/;
-/** Matches imported names that only accept connections, or open none. */
-const serverSide = /^(?:type .*|createServer|createSecureServer|Server|WebSocketServer|STATUS_CODES|isIP\w*)$/;
-const globalForm = /(?<![.\w'])(?:globalThis\.)?fetch\(|\b(?:new|extends) (?:globalThis\.)?(?:WebSocket|EventSource)\b/;
-/** Matches signatures of methods with the name `fetch`, and comments. */
-const noCallForm = /^\s*(?:async )?fetch\([^)]*\)(?:: .*)? \{$|^\s*(?:\/\/|\/?\*).*$/gm;
-
-const networkNames = (text: string) =>
-  [...text.matchAll(networkForm)].flatMap(([, names = '', module]) => {
-    if (module === 'node:tls' && names === 'tls') return []; // a namespace for certificates
-    return names
-      .replaceAll(/[{}]/g, '')
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== '');
-  });
-
-function opensConnections(text: string): boolean {
-  const isImported = networkNames(text).some((name) => !serverSide.test(name));
-  return isImported || loadForm.test(text) || globalForm.test(text.replaceAll(noCallForm, ''));
-}
-
-/** Matches fixtures, and files whose program runs elsewhere, in a peer's server, a browser, or a service's pod. */
-const elsewhere =
-  /^test\/tools\/(?:checks\/fixtures|bench\/peers)\/|^test\/integration\/client\/browser\.system\.test\.ts$|\/steps\/network-policy\.ts$/;
-const tests = files.filter((path) => /^test\/.+\.[cm]?[jt]s$/.test(path) && !elsewhere.test(path));
-const opening = tests.filter((path) => opensConnections(read(path)));
-const isServer = (path: string) => networkNames(read(path)).some((name) => /^createServer\b|Server$/.test(name));
-
 /** Matches the start of docstrings that open with a question word, not with a noun or a verb. */
 const questionForm = /\/\*\*(?:\s*\n\s*\*)? (?:How|What|When|Where|Whether|Which|Who|Why)\b.{0,60}/g;
 
@@ -147,7 +112,7 @@ const measures: readonly Measure[] = [
   {
     name: 'lines of test/tools',
     how: 'of all files, those of lock files included',
-    aim: 28_520,
+    aim: 25_330,
     count: () => sum(files.filter((path) => path.startsWith('test/tools/')).map(linesOf)),
   },
   {
@@ -157,39 +122,12 @@ const measures: readonly Measure[] = [
     count: smallBesideOnlyImporter,
   },
   {
-    name: 'places that make a RunTransaction',
-    how: 'files of libs and services with a function of that type, or one around runTransaction',
-    aim: 1,
-    count: () => production.filter((path) => transactionForm.test(read(path))),
-  },
-  {
     name: 'places that open sessions',
     how: 'files of services that insert a session: every way in ends in the same step',
     aim: 1,
     count: () =>
       production.filter(
         (path) => path.startsWith('services/') && /\bsessions\.insert\(|'insert'[^;]*SessionStore/.test(read(path)),
-      ),
-  },
-  {
-    name: 'clients of tests and tools',
-    how: 'files of test/ that import what opens connections (node:http, net, ws …), or use fetch or WebSocket',
-    aim: 4,
-    count: () => opening.filter((path) => !isServer(path)),
-  },
-  {
-    name: 'stand-ins that also connect',
-    how: 'the same, in files that accept connections too: proxies, mostly',
-    aim: 5,
-    count: () => opening.filter(isServer),
-  },
-  {
-    name: 'use cases that do all five steps by hand',
-    how: 'files of services/api/src/usecases that name OutboxStore, RunTransaction or publishEvent',
-    aim: 0,
-    count: () =>
-      production.filter(
-        (path) => path.includes('api/src/usecases/') && /OutboxStore|RunTransaction|publishEvent/.test(read(path)),
       ),
   },
 ];

@@ -4,14 +4,12 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createChartMemory } from './chart-inputs.ts';
 import { checks, onRequest } from './checks.ts';
 
 /**
  * `npm run check`: runs all checks, two at a time, even after a failure. Prints a line for each check with its
- * seconds, and the output of checks that failed or were left out. Exits with 1 if any failed. Skips the chart if it
- * passed before with the same inputs, unless `--all` or `CI=true` asks for it. `npm run check NAME` runs one check and
- * shows all of its output. `npm run check changed` runs what a change concerns.
+ * seconds, and the output of checks that failed or were left out. Exits with 1 if any failed. `npm run check NAME` runs
+ * one check and shows all of its output. `npm run check changed` runs what a change concerns.
  *
  * `--output FILE` also writes `{ "passed": …, "failed": … }`. A check that consists of several checks writes the same
  * to the file that `CHECK_REPORT` names, and counts as that many.
@@ -79,31 +77,20 @@ function print(name: string, { ok, seconds, output }: Outcome): void {
   if (!ok || output.startsWith(LEFT_OUT)) console.log(`${output.replace(/^/gm, '      ')}\n`);
 }
 
-/** Returns true if nothing of the check failed or was left out. */
-function isFullPass({ ok, output }: Outcome): boolean {
-  return ok && !output.includes(LEFT_OUT) && !output.includes('not checked');
-}
-
 /** Number of checks that run at the same time. Most of them use one core. */
 const lanes = Math.min(2, availableParallelism());
 
-async function runAll(isWhole: boolean): Promise<Count> {
+async function runAll(): Promise<Count> {
   const total: Count = { passed: 0, failed: 0 };
   const folder = mkdtempSync(join(tmpdir(), 'auth-account-checks-'));
-  const chart = createChartMemory(ROOT);
   const left = Object.keys(checks).toSorted((a, b) => Number(longest.includes(b)) - Number(longest.includes(a)));
 
   async function runNext(): Promise<void> {
     for (let name = left.shift(); name !== undefined; name = left.shift()) {
-      if (name === 'chart' && !isWhole && chart.isUnchanged()) {
-        console.log(`skip  ${name.padEnd(14)}           it passed with the same inputs before; --all runs it`);
-        continue;
-      }
       const outcome = await runCheck(name, join(folder, name));
       total.passed += outcome.count.passed;
       total.failed += outcome.count.failed;
       print(name, outcome);
-      if (name === 'chart' && isFullPass(outcome)) chart.remember();
     }
   }
   await Promise.all(Array.from({ length: lanes }, runNext));
@@ -122,11 +109,10 @@ function runOne(name: string): Count {
 }
 
 const { values, positionals } = parseArgs({
-  options: { output: { type: 'string' }, all: { type: 'boolean', default: false } },
+  options: { output: { type: 'string' } },
   allowPositionals: true,
 });
-const counts =
-  positionals.length > 0 ? positionals.map(runOne) : [await runAll(values.all || process.env.CI === 'true')];
+const counts = positionals.length > 0 ? positionals.map(runOne) : [await runAll()];
 const total = counts.reduce((sum, { passed, failed }) => ({
   passed: sum.passed + passed,
   failed: sum.failed + failed,

@@ -13,6 +13,7 @@ need() { # need PACKAGE PROGRAM…: installs the package if there is none of the
 need chromium "${CHROMIUM_PATH:-}" /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome
 need redis-server "${LOCAL_REDIS_SERVER:-}" redis-server valkey-server
 need prometheus promtool
+compgen -G '/usr/lib/*/faketime/libfaketime.so.1' > /dev/null || missing+=(libfaketime)
 # The cluster test's, if it finds a cluster (test/tools/cluster/run-in-ci.sh).
 if [ -z "${KUBECONFIG:-}" ] && [ -x "${CLUSTER_LAB:-}/up" ]; then
   need buildah buildah

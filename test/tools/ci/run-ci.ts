@@ -5,9 +5,13 @@ import { type Failure, type FileReport, failuresIn, repeatFailed } from './flaky
 
 /**
  * `.ci/run`: the tests of both tiers, the checks and, if there is a Kubernetes cluster, the short form of the test on
- * it. At the end each test file that failed runs once more, alone. If it passes, its failed tests
- * are flaky: they are listed here and in reports/flaky.json, and fail nothing. The last line is "N passed, N failed".
- * Exits with 1 if something failed or no test ran.
+ * it. At the end each test file that failed runs once more, alone. If it passes, its failed tests are flaky: they are
+ * listed here and in reports/flaky.json, and fail nothing. The last line is "N passed, N failed". Exits with 1 if
+ * something failed or no test ran.
+ *
+ * The checks run beside the tests of the system, which wait for a quarter of their time. Then the cluster test begins
+ * with its images and its installation. It goes on after the tests of the system, because its load must have the
+ * machine for itself.
  */
 
 /** Jest's report, as far as it is needed. */
@@ -29,11 +33,14 @@ type Tier = keyof typeof tiers;
 const isWithoutSystem = process.env.CI_WITHOUT_SYSTEM === '1';
 
 const reports = 'reports';
+/** A file that is created when the tests of the system have ended. */
+const systemEnded = `${reports}/system-ended`;
 const lines: string[] = [];
+const logs: { readonly title: string; readonly file: string }[] = [];
 
 /**
- * Runs a command to its end, at most for so many seconds. Returns its exit code. With a `log`, the output goes there, and
- * is printed at the end.
+ * Runs a command to its end, at most for so many seconds. Returns its exit code. With a `log`, the output goes there, so
+ * that it does not mix with that of a command beside it.
  */
 async function run(title: string, seconds: number, command: readonly string[], log?: string): Promise<number> {
   console.log(`\n== ${title}: ${command.join(' ')}`);
@@ -43,7 +50,7 @@ async function run(title: string, seconds: number, command: readonly string[], l
     stdio: ['ignore', output, output],
   });
   const [code] = await once(child, 'exit');
-  if (log !== undefined) console.log(`\n== ${title}\n${readFileSync(log, 'utf8')}`);
+  if (log !== undefined) logs.push({ title, file: log });
   lines.push(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(5)} s  ${title}`);
   return code ?? 1;
 }
@@ -69,14 +76,14 @@ function countOf(file: string, code: number): Count {
 
 async function runChecks(): Promise<Count> {
   const file = `${reports}/checks.json`;
-  const command = ['nice', '-n', '19', 'npm', 'run', 'check', '--', '--all', '--output', file];
+  const command = ['nice', '-n', '19', 'npm', 'run', 'check', '--', '--output', file];
   return countOf(file, await run('checks', 900, command, `${reports}/checks.log`));
 }
 
 async function runCluster(): Promise<Count> {
   const file = `${reports}/cluster.json`;
-  const command = ['test/tools/cluster/run-in-ci.sh', file];
-  return countOf(file, await run('cluster', 1_200, command, `${reports}/cluster.log`));
+  const command = ['test/tools/cluster/run-in-ci.sh', file, '--after', systemEnded];
+  return countOf(file, await run('cluster', 4_200, command, `${reports}/cluster.log`));
 }
 
 const named = ({ file, title }: Failure) => `${file.replace(`${process.cwd()}/`, '')}: ${title}`;
@@ -87,10 +94,11 @@ async function runAll(): Promise<void> {
   const results: Partial<Record<Tier, JestReport | undefined>> = {
     change: await runTests('tests', 'change', '--costs'),
   };
-  // The tests of the system wait for a quarter of their time, in which the checks run. They yield to the tests.
-  const checks = runChecks();
+  const besideSystem = runChecks().then(async (checks) => [checks, await runCluster()]);
   if (!isWithoutSystem) results.system = await runTests('system tests', 'system', '--costs');
-  const counts = await Promise.all([checks, runCluster()]);
+  writeFileSync(systemEnded, '');
+  const counts = await besideSystem;
+  for (const { title, file } of logs) console.log(`\n== ${title}\n${readFileSync(file, 'utf8')}`);
 
   const failed: Failure[] = [];
   const flaky: Failure[] = [];

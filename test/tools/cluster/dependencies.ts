@@ -32,7 +32,7 @@ export async function buildImages(
 ): Promise<readonly string[]> {
   const options = ['--push', ...(isInsecure ? ['--insecure'] : [])];
   const script = join(root, 'k8s/images/build.sh');
-  const printed = await runCommand(script, [registry, tag, ...names, ...options], { cwd: root, timeoutMs: 600_000 });
+  const printed = await runCommand(script, [registry, tag, ...names, ...options], { cwd: root, timeoutMs: 1_800_000 });
   return printed.trimEnd().split('\n').slice(-8);
 }
 

@@ -68,9 +68,9 @@ export function openKubernetes(namespace: string): Kubernetes {
     async apply(...objects) {
       await kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
     },
-    helm: (args) => runCommand('helm', ['-n', namespace, ...args], { timeoutMs: 300_000 }),
+    helm: (args) => runCommand('helm', ['-n', namespace, ...args], { timeoutMs: 600_000 }),
     podsOf,
-    async settled(component, timeoutMs = 120_000) {
+    async settled(component, timeoutMs = 300_000) {
       await kubectl(['rollout', 'status', `deployment/${release}-${component}`, `--timeout=${timeoutMs}ms`]);
       let pods: Pod[] = [];
       const isSettled = async () => {

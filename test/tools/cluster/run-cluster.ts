@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { waitUntil } from '@auth-account/local-stack';
 import { type AgentClient, openAgentInPod } from './agent-client.ts';
 import { agentObjects } from './agent-pods.ts';
 import type { Cluster, Images } from './cluster.ts';
@@ -16,8 +17,8 @@ import { checkInstall } from './steps/install.ts';
  * `npm run test:cluster [-- --long [--only PHASE]] [--output FILE]`: builds the images, installs k8s/dev and the chart
  * in a separate namespace of the cluster that KUBECONFIG names, walks the main path, and upgrades the release while
  * clients in the cluster use it. `--long` also evicts and kills pods, rotates keys, uses the release through a proxy,
- * and uninstalls everything (`phases.ts`). Prints a line for each check, and exits with 1 if any failed. See
- * docs/testing.md.
+ * and uninstalls everything (`phases.ts`). `--after FILE` waits for the file between the installation and the load,
+ * which needs the machine for itself. Prints a line for each check, and exits with 1 if any failed. See docs/testing.md.
  */
 const { CLUSTER_REGISTRY = '', CLUSTER_REGISTRY_INSECURE, CLUSTER_TAG, KEEP } = process.env;
 if (CLUSTER_REGISTRY === '')
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     output: { type: 'string' },
     long: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
+    after: { type: 'string' },
   },
 });
 process.chdir(join(import.meta.dirname, '../../..'));
@@ -107,7 +109,7 @@ async function prepare(): Promise<Cluster | undefined> {
     prepared.every(Boolean) &&
     (await reporter.check('the clients are in the cluster', async () => {
       await kubernetes.apply(...(await agentObjects(images)));
-      await kubernetes.kubectl(['wait', '--for=condition=Ready', 'pod/client', 'pod/stranger', '--timeout=180s']);
+      await kubernetes.kubectl(['wait', '--for=condition=Ready', 'pod/client', 'pod/stranger', '--timeout=300s']);
       agents.push(openAgentInPod(namespace, 'client'), openAgentInPod(namespace, 'stranger'));
       return [];
     }));
@@ -115,11 +117,18 @@ async function prepare(): Promise<Cluster | undefined> {
   return isPrepared && agent && stranger ? { kubernetes, reporter, images, agent, stranger } : undefined;
 }
 
+async function waitForFile(file: string): Promise<void> {
+  const start = performance.now();
+  await waitUntil(async () => existsSync(file), { what: `${file} to exist`, timeoutMs: 2_700_000, intervalMs: 500 });
+  console.log(`waited ${((performance.now() - start) / 1_000).toFixed(0)} s for ${file}`);
+}
+
 async function run(): Promise<void> {
   const cluster = await prepare();
   if (cluster === undefined) return;
   const before = values.long ? await kubernetes.listAll() : undefined;
   if (!(await checkInstall(kubernetes, reporter, images))) return;
+  if (values.after !== undefined) await waitForFile(values.after);
   await (before === undefined ? checkShort(cluster) : checkLong(cluster, before, values.only));
 }
 

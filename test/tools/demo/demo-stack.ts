@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { send } from '../../support/http-client.ts';
 
@@ -12,8 +13,8 @@ export interface Arrival {
 export interface DemoStack {
   /** The base URL of the api. */
   readonly api: string;
-  /** Resolves when an event about the user, by default the registration's, has arrived at a subscriber. */
-  waitForEvent(userId: string, type?: AuthEvent['type']): Promise<Arrival & { readonly where: string }>;
+  /** Resolves when the event of the user's registration has arrived at a subscriber. */
+  waitForEvent(userId: string): Promise<Arrival & { readonly where: string }>;
   /** Resolves with a queue consumer's message about the group's event; undefined if the stack has no such consumer. */
   waitForConsumer?(groupId: string): Promise<string>;
   close(): Promise<void>;
@@ -33,25 +34,19 @@ export async function isRunning(): Promise<boolean> {
   }
 }
 
-/** Returns the first arrival of an event of this type about the user. */
-export function findArrival<A extends Arrival>(
-  arrivals: readonly A[],
-  userId: string,
-  type: AuthEvent['type'],
-): A | undefined {
-  return arrivals.find(({ event }) => event.subject === userId && event.type === type);
+/** Calls `look` until it returns a value. Throws an error that names `what` if there is none within 60 s. */
+export async function poll<T>(what: string, look: () => T | undefined): Promise<T> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    if (performance.now() > deadline) throw new Error(`${what} did not arrive within 60 s`);
+    await delay(2);
+  }
 }
 
-const timeoutMs = 60_000;
-const pauseMs = 2;
-
-/** Calls `look` until it returns a value. Throws an error that names `what` if there is none within 60 s. */
-export async function poll<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error(`${what} did not arrive within ${timeoutMs / 1_000} s`);
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
+/** Resolves with the event of the user's registration when it is among the arrivals. */
+export function pollArrivals<A extends Arrival>(arrivals: readonly A[], userId: string): Promise<A> {
+  const isWanted = ({ event }: A) => event.subject === userId && event.type === 'service.auth.events.registered';
+  return poll('the event', () => arrivals.find(isWanted));
 }

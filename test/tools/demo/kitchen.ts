@@ -1,11 +1,12 @@
 import { redisKeys, workerOptions } from '@auth-account/redis';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
+import { poll } from './demo-stack.ts';
 import { startExampleConsumer } from './example-consumer.ts';
 
 /** The example consumer for the demo's own stack. */
 export interface Kitchen {
-  /** Resolves with the consumer's message about the group. Rejects if there is none within 15 s. */
+  /** Resolves with the consumer's message about the group. Rejects if there is none within 60 s. */
   waitForLine(groupId: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -13,7 +14,6 @@ export interface Kitchen {
 const { LOCAL_MONGO_PORT = '27117', LOCAL_REDIS_PORT = '6479', KEY_PREFIX = 'auth' } = process.env;
 const { MONGODB_URI = `mongodb://127.0.0.1:${LOCAL_MONGO_PORT}/?replicaSet=rs0` } = process.env;
 const { REDIS_URL = `redis://127.0.0.1:${LOCAL_REDIS_PORT}` } = process.env;
-const timeoutMs = 15_000;
 
 /** Opens the consumer on the stack's servers, with a separate database. */
 export async function openKitchen(subscriber: string): Promise<Kitchen> {
@@ -21,33 +21,16 @@ export async function openKitchen(subscriber: string): Promise<Kitchen> {
   const redis = new Redis(REDIS_URL, workerOptions());
   redis.on('error', (error) => console.error(`the example consumer has no Redis: ${error.message}`));
   const lines: string[] = [];
-  const waiting = new Set<() => void>();
   const consumer = await startExampleConsumer({
     mongo,
     db: mongo.db('kitchen'),
     redis,
     keys: redisKeys(KEY_PREFIX),
     subscriber,
-    say(line) {
-      lines.push(line);
-      for (const look of waiting) look();
-    },
+    say: (line) => lines.push(line),
   });
   return {
-    waitForLine(groupId) {
-      const { promise, resolve, reject } = Promise.withResolvers<string>();
-      const look = () => {
-        const line = lines.find((said) => said.endsWith(groupId));
-        if (line !== undefined) resolve(line);
-      };
-      const timer = setTimeout(() => reject(new Error(`no consumer prepared group ${groupId}`)), timeoutMs);
-      waiting.add(look);
-      look();
-      return promise.finally(() => {
-        clearTimeout(timer);
-        waiting.delete(look);
-      });
-    },
+    waitForLine: (groupId) => poll("the consumer's message", () => lines.find((said) => said.endsWith(groupId))),
     async close() {
       await consumer.close();
       redis.disconnect();

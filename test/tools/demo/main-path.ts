@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { openGreeted } from '../../support/push-client.ts';
 import type { DemoStack } from './demo-stack.ts';
-import { createAsk, milliseconds, demoPassword as password, say, show, showClose } from './narration.ts';
+import { createPost, milliseconds, say, show, showClose } from './narration.ts';
+
+const password = 'correct horse battery staple';
 
 /** Tells the main path, and throws if an answer violates the contract. */
 export async function tellMainPath(stack: DemoStack): Promise<void> {
   const requestId = `demo-${randomUUID().slice(0, 8)}`;
-  const { post } = createAsk(stack.api, requestId);
+  const post = createPost(stack.api, requestId);
   const email = `${requestId}@example.com`;
   console.log(`Every request carries X-Request-ID: ${requestId}`);
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startReceiver } from '../../support/worker-receiver.ts';
-import { apiUrl as api, type DemoStack, findArrival, poll } from './demo-stack.ts';
+import { apiUrl as api, type DemoStack, pollArrivals } from './demo-stack.ts';
 import { type Kitchen, openKitchen } from './kitchen.ts';
 
 /**
@@ -54,8 +54,8 @@ export async function startOwn(): Promise<DemoStack> {
   }
   return {
     api,
-    async waitForEvent(userId, type = 'service.auth.events.registered') {
-      const found = await poll(type, () => findArrival(receiver.received, userId, type));
+    async waitForEvent(userId) {
+      const found = await pollArrivals(receiver.received, userId);
       return { ...found, where: `the demo's subscriber (${receiver.subscriber.url})` };
     },
     waitForConsumer: kitchen.waitForLine,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { begin } from '../../support/http-client.ts';
-import { type Arrival, apiUrl as api, type DemoStack, findArrival, poll } from './demo-stack.ts';
+import { type Arrival, apiUrl as api, type DemoStack, pollArrivals } from './demo-stack.ts';
 
 const { LOCAL_SUBSCRIBER_PORT = '8090' } = process.env;
 const subscriber = `http://127.0.0.1:${LOCAL_SUBSCRIBER_PORT}`;
@@ -19,8 +19,8 @@ export async function followRunning(): Promise<DemoStack> {
   });
   return {
     api,
-    async waitForEvent(userId, type = 'service.auth.events.registered') {
-      const found = await poll(type, () => findArrival(arrivals, userId, type));
+    async waitForEvent(userId) {
+      const found = await pollArrivals(arrivals, userId);
       return { ...found, where: `the stack's own subscriber (${subscriber}/events)` };
     },
     async close() {

@@ -18,11 +18,9 @@ export const generators: Readonly<Record<string, string>> = {
   dashboards: 'test/tools/generate/dashboards.ts',
   'chart-schema': 'test/tools/generate/chart-schema.ts',
   'chart-readme': 'test/tools/generate/chart-readme.ts',
-  stores: 'test/tools/generate/stores-table.ts',
   programs: 'test/tools/generate/programs-docs.ts',
   performance: 'test/tools/generate/performance-docs.ts',
   scaling: 'test/tools/generate/scaling-docs.ts',
-  picture: 'test/tools/generate/terminal-picture.ts',
   mutation: 'test/tools/mutation/write-page.ts',
 };
 

@@ -6,8 +6,7 @@ import { testOnStores } from './test-on-stores.ts';
 
 /**
  * `npm test [-- JEST'S ARGUMENTS]` runs Jest in place of this process. `npm run test -- --stores NAME,…` runs the
- * suites that concern the stores on each named store, and with `--record` records the runs for the table of docs/testing.md. `npm
- * test -- --node 24` runs, on the Node of api and worker, all tests that do not load the gateway. With `--bundles` each
+ * suites that concern the stores on each named store. `npm test -- --node 24` runs, on the Node of api and worker, all tests that do not load the gateway. With `--bundles` each
  * process of a service runs its bundle, as in its image. `--costs` prints what the files cost, by folder and kind.
  * `npm run test:system` does the same with the tests of the other tier.
  */
@@ -17,10 +16,10 @@ const given = process.argv.slice(2);
 const isBundled = given.includes('--bundles');
 if (given.includes('--costs')) process.env.TEST_COSTS = '1';
 const { node, rest: args } = takeNode(given.filter((argument) => !['--bundles', '--costs'].includes(argument)));
-const { stores, isRecorded, rest } = takeStores(args);
+const { stores, rest } = takeStores(args);
 if (node !== undefined && stores.length > 0) throw new Error('--node and --stores are for runs of their own');
 if (isBundled) await bundleAll();
 if (node !== undefined) process.exitCode = testOnNode(node, jest, rest);
-else if (stores.length > 0) process.exitCode = await testOnStores({ stores, isRecorded, jest, rest });
+else if (stores.length > 0) process.exitCode = await testOnStores({ stores, jest, rest });
 else if (process.execve) process.execve(process.execPath, [process.execPath, ...jest, ...rest], process.env);
 else process.exitCode = spawnSync(process.execPath, [...jest, ...rest], { stdio: 'inherit' }).status ?? 1;

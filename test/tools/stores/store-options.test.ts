@@ -2,19 +2,15 @@ import { expect, test } from '@jest/globals';
 import { takeStores } from './store-options.ts';
 
 test('arguments without stores are passed to Jest unchanged', () => {
-  expect(takeStores(['libs/config', '--record'])).toEqual({
-    stores: [],
-    isRecorded: false,
-    rest: ['libs/config', '--record'],
-  });
+  expect(takeStores(['libs/config', '--json'])).toEqual({ stores: [], rest: ['libs/config', '--json'] });
 });
 
-test.each([
-  [['--stores', 'redis-8,valkey-9', '--record', 'libs/redis']],
-  [['libs/redis', '--stores=redis-8,valkey-9', '--record']],
-])('the arguments %j name two stores, and the rest is passed to Jest', (args) => {
-  expect(takeStores(args)).toEqual({ stores: ['redis-8', 'valkey-9'], isRecorded: true, rest: ['libs/redis'] });
-});
+test.each([[['--stores', 'redis-8,valkey-9', 'libs/redis']], [['libs/redis', '--stores=redis-8,valkey-9']]])(
+  'the arguments %j name two stores, and the rest is passed to Jest',
+  (args) => {
+    expect(takeStores(args)).toEqual({ stores: ['redis-8', 'valkey-9'], rest: ['libs/redis'] });
+  },
+);
 
 test.each([[['--stores']], [['--stores', 'redis-7']], [['--stores', 'redis-8,toString']]])(
   'the arguments %j are refused',

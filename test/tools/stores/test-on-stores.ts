@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { type FileReport, failuresIn, repeatFailed } from '../ci/flaky.ts';
 import { namedServers, provideNamedServer, type ServerName } from './named-servers.ts';
-import { recordRun } from './recorded-runs.ts';
 import type { StoreOptions } from './store-options.ts';
 
 /** The suites of the stores, of messages over Redis, and the short form of the faults. */
@@ -25,11 +24,9 @@ export interface TestOnStores extends StoreOptions {
 /**
  * Runs the suites on one named store after another, together with the machine's own server of the other kind, and
  * prints a line for each. Failed files are run again, one at a time (`flaky.ts`). A file that can't be loaded counts as
- * one failed test. Returns the exit code, which is 1 if a test failed
- * twice or a run had no tests. Throws if only a part of the suites is to be recorded.
+ * one failed test. Returns the exit code, which is 1 if a test failed twice or a run had no tests.
  */
-export async function testOnStores({ stores, isRecorded, jest, rest }: TestOnStores): Promise<number> {
-  if (isRecorded && rest.length > 0) throw new Error('--record notes whole runs: leave out what goes to Jest.');
+export async function testOnStores({ stores, jest, rest }: TestOnStores): Promise<number> {
   const lines: string[] = [];
   let exitCode = 0;
   for (const store of stores) {
@@ -51,7 +48,6 @@ export async function testOnStores({ stores, isRecorded, jest, rest }: TestOnSto
     const counts = `${passed} tests passed, ${failed} failed, ${skipped} skipped`;
     lines.push(`${product} ${version}: ${counts}; ${flaky.length} passed when they were run again`);
     if (passed === 0 || failed > 0) exitCode = 1;
-    if (isRecorded) await recordRun({ store, product, version, passed, failed, skipped });
   }
   console.log(lines.join('\n'));
   return exitCode;

@@ -15,11 +15,6 @@ export function isInstalled(name: string): boolean {
   return existsSync(join(peersDirectory, name, 'node_modules'));
 }
 
-/** Returns true for every peer but Centrifugo, which is not an npm package. */
-export function isInstallable(name: string): boolean {
-  return existsSync(join(peersDirectory, name, 'package.json'));
-}
-
 export function installPeer(name: string): void {
   installSeparately(join(peersDirectory, name));
 }

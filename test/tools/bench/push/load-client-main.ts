@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { openSocket } from '../../../support/raw-connection.ts';
 import { clientFrame, findFrames, handshakeRequest, opcodes, readFrames } from '../../../support/websocket-wire.ts';
-import { type BenchSession, dialects } from './dialect.ts';
 import type { ClientOrder, ClientReport, ClientSettings } from './load-client-protocol.ts';
+import type { BenchSession } from './mint-sessions.ts';
 import { monotonicNow } from './monotonic-now.ts';
 
 /**
@@ -11,7 +11,6 @@ import { monotonicNow } from './monotonic-now.ts';
  * same machine would lack.
  */
 const settings = JSON.parse(process.argv[2] ?? '{}') as ClientSettings;
-const dialect = dialects[settings.dialect];
 const sessions = JSON.parse(readFileSync(settings.sessions, 'utf8')) as BenchSession[];
 
 /** Number of the client's IP addresses, each of which has about 28,000 ports. */
@@ -40,7 +39,7 @@ function sessionAt(index: number): BenchSession {
 
 /** Opens a stream, and resolves when it is ready. Its end is reported from then on. */
 function openStream(index: number, port: number): Promise<void> {
-  const session = sessionAt(index);
+  const { sessionId, token } = sessionAt(index);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const localAddress = `127.${settings.network}.0.${1 + (index % addressCount)}`;
   const socket = openSocket(port, { localAddress });
@@ -68,13 +67,10 @@ function openStream(index: number, port: number): Promise<void> {
   }
 
   function onText(text: string): void {
-    const meaning = dialect.meaningOf(text, session);
-    if (typeof meaning === 'object') {
-      socket.write(clientFrame(opcodes.text, meaning.reply));
-    } else if (meaning === 'ready') {
+    if (text.startsWith('{"type":"hello"')) {
       isReady = true;
       resolve();
-    } else if (meaning === 'message') {
+    } else if (text.startsWith('{"type":"message"')) {
       countMessage();
     }
   }
@@ -83,12 +79,10 @@ function openStream(index: number, port: number): Promise<void> {
     const start = findFrames(bytes);
     if (start === undefined) return undefined;
     isUpgraded = true;
-    const first = dialect.first?.(session);
-    if (first !== undefined) socket.write(clientFrame(opcodes.text, first));
     return bytes.subarray(start);
   }
 
-  socket.write(handshakeRequest(dialect.path(session), dialect.headers(session)));
+  socket.write(handshakeRequest(`/ws/push-stream/${sessionId}`, { Authorization: `Bearer ${token}` }));
   socket.on('data', (chunk: Buffer) => {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     try {

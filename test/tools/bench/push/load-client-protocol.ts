@@ -1,5 +1,3 @@
-import type { DialectName } from './dialect.ts';
-
 /** A message to the client's process. */
 export type ClientOrder =
   /** Opens the streams of sessions with the indexes `from` to `to - 1` in the file `sessions`, `inFlight` at once. */
@@ -30,7 +28,6 @@ export type ClientReport =
 
 /** Settings on the client's command line, as JSON. */
 export interface ClientSettings {
-  readonly dialect: DialectName;
   /** Path of a JSON file with an array of `BenchSession`. */
   readonly sessions: string;
   /** Second byte of the client's IP addresses (127.N.0.1 and on), which differs for each client. */

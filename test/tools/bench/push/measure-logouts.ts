@@ -10,8 +10,8 @@ import { seedAccounts } from '../../../support/seed-accounts.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
 import { runAtOnce } from '../at-once.ts';
 import { type HttpLane, openHttpLane } from '../cost/http-lane.ts';
-import type { BenchSession } from './dialect.ts';
 import { type LoadClient, startLoadClient } from './load-client.ts';
+import type { BenchSession } from './mint-sessions.ts';
 import { monotonicNow } from './monotonic-now.ts';
 import { type Percentiles, percentilesOf, rounded } from './percentiles.ts';
 
@@ -73,7 +73,7 @@ export async function measureLogouts(options: LogoutOptions): Promise<LogoutResu
     options.log(`  ${sessions.length} sessions logged in`);
     const file = join(directory, 'sessions.json');
     await writeFile(file, JSON.stringify(sessions));
-    client = await startLoadClient({ dialect: 'plain', sessions: file, network: 1 });
+    client = await startLoadClient({ sessions: file, network: 1 });
     await client.open({ port: pushPort, from: 0, to: count, inFlight: 64 });
     const logOut = createLogOut(api, client, sessions);
     const write = (index: number) => writeSession(stack.collections, sessions[index]?.sessionId ?? '');

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
-import type { BenchSession } from './dialect.ts';
+
+/** A session to open, with what an app has after its login. */
+export interface BenchSession {
+  readonly sessionId: string;
+  readonly token: string;
+  /** `home_group_id` of the session. */
+  readonly groupId: string;
+}
 
 export interface MintedSessions {
   /** Path of the JSON file for the clients. */

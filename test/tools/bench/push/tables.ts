@@ -1,49 +1,35 @@
 import { markdownTable as table } from '../report/section.ts';
-import type { CandidateResult } from './measure-candidate.ts';
 import type { LogoutResult } from './measure-logouts.ts';
+import type { StreamsResult } from './measure-streams.ts';
 import type { Percentiles } from './percentiles.ts';
 
 const latency = ({ p50, p99, max }: Percentiles) => `${p50} / ${p99} / ${max}`;
 
-/** Formats the results as Markdown, with a line for each candidate and number of streams, and then the latencies. */
-export function candidatesTable(candidates: Readonly<Record<string, CandidateResult>>): string {
-  const memory = Object.entries(candidates).flatMap(([name, { emptyMiB, levels }]) =>
-    levels.map((level) => [
-      name,
-      level.streams,
-      level.bytesPerStream,
-      level.kernelBytesPerConnection.tcpBuffers,
-      level.kernelBytesPerConnection.slab,
-      level.handshakesPerSecond,
-      level.openingSeconds,
-      level.cpuMsPerHandshake,
-      emptyMiB,
-      latency(level.commandToClose),
-    ]),
-  );
-  const latencies = Object.entries(candidates).map(([name, result]) => {
-    const { broadcast, idleCpuPercent, lost } = result;
-    return [name, latency(broadcast), broadcast.groupSize, idleCpuPercent, lost];
-  });
+/** Formats the results as Markdown, with a line for each number of streams, and then the rest. */
+export function streamsTable({ levels, emptyMiB, broadcast, idleCpuPercent, lost }: StreamsResult): string {
+  const rows = levels.map((level) => [
+    level.streams,
+    level.bytesPerStream,
+    level.kernelBytesPerConnection.tcpBuffers,
+    level.kernelBytesPerConnection.slab,
+    level.handshakesPerSecond,
+    level.openingSeconds,
+    level.cpuMsPerHandshake,
+    latency(level.commandToClose),
+  ]);
+  const head = ['streams', 'user space, bytes per stream', 'TCP buffers, both ends, bytes'];
+  const times = ['handshakes/s', 'opened in s', 'CPU ms per handshake', 'command → close, p50 / p99 / max ms'];
   return [
+    table([...head, 'kernel slab, both ends, bytes', ...times], rows),
     table(
       [
-        '',
-        'streams',
-        'user space, bytes per stream',
-        'TCP buffers, both ends, bytes',
-        'kernel slab, both ends, bytes',
-        'handshakes/s',
-        'opened in s',
-        'CPU ms per handshake',
         'empty process, MiB',
-        'command → close, p50 / p99 / max ms',
+        'group message → frame, p50 / p99 / max ms',
+        'group',
+        'idle CPU, % of a core',
+        'streams lost',
       ],
-      memory,
-    ),
-    table(
-      ['', 'group message → frame, p50 / p99 / max ms', 'group', 'idle CPU, % of a core', 'streams lost'],
-      latencies,
+      [[emptyMiB, latency(broadcast), broadcast.groupSize, idleCpuPercent, lost]],
     ),
   ].join('\n\n');
 }

@@ -1,23 +1,14 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { quietCores } from '../quiet/wait-for-quiet.ts';
 import { type Aim, aimsOf } from './aims.ts';
-import { deviceDaySection, deviceDaysOf } from './device-day.ts';
 import type { Machine } from './machine.ts';
 import { operationsSection } from './operations-section.ts';
-import { eventsSection, floodSection, growthSection } from './plain-sections.ts';
+import { eventsSection, growthSection } from './plain-sections.ts';
 import { pushSection } from './push-section.ts';
 import type { BenchResults, Surroundings } from './results.ts';
-import { markdownTable, paragraphs, plotsDirectory, type Section } from './section.ts';
+import { markdownTable, paragraphs, type Section } from './section.ts';
 
-/** The text of docs/benchmarks.md, and the page's drawings by file name. */
-export interface BenchmarksPage {
-  readonly text: string;
-  readonly plots: Readonly<Record<string, string>>;
-}
-
-export function benchmarksPage(results: BenchResults): BenchmarksPage {
-  const sections = sectionsOf(results);
+/** Returns the text of docs/benchmarks.md. */
+export function benchmarksPage(results: BenchResults): string {
   const text = paragraphs(
     '# Benchmarks',
     `\`npm run bench\` wrote this page, and measured everything on it in one run of ${results.minutes.toFixed(0)} minutes. Change the program, not this page. [performance.md](performance.md) says where the time of the hot paths goes.`,
@@ -26,21 +17,18 @@ export function benchmarksPage(results: BenchResults): BenchmarksPage {
     surroundingsText(results.surroundings),
     '## Aims',
     aimsTable(aimsOf(results)),
-    ...sections.flatMap(({ heading, text: of }) => [`## ${heading}`, of]),
+    ...sectionsOf(results).flatMap(({ heading, text: of }) => [`## ${heading}`, of]),
   );
-  return { text: `${text}\n`, plots: Object.assign({}, ...sections.map(({ plots }) => plots)) };
+  return `${text}\n`;
 }
 
 function sectionsOf(results: BenchResults): Section[] {
-  const { operations, events, push, growth, flood } = results;
-  const days = deviceDaysOf(results);
+  const { operations, events, push, growth } = results;
   return [
     ...(operations ? [operationsSection(operations)] : []),
     ...(events ? [eventsSection(events)] : []),
     ...(push ? [pushSection(push)] : []),
     ...(growth ? [growthSection(growth)] : []),
-    ...(flood ? [floodSection(flood)] : []),
-    ...(operations && days.length > 0 ? [deviceDaySection(days, operations)] : []),
   ];
 }
 
@@ -55,7 +43,7 @@ function machineTable(machine: Machine): string {
       ],
       ['memory', `${machine.memoryGib} GiB`],
       ['system', machine.system],
-      ['Node', `${machine.apiNode.slice(1)}; of the gateway, its peers and the load ${machine.node.slice(1)}`],
+      ['Node', `${machine.apiNode.slice(1)}; of the gateway and the load ${machine.node.slice(1)}`],
       ['MongoDB, Redis', `${machine.mongodb} (a replica set of one), ${machine.redis}`],
     ],
   );
@@ -81,23 +69,8 @@ function surroundingsText(surroundings: readonly Surroundings[]): string {
 
 /** Returns the aims as Markdown, with the number of aims that were met. */
 function aimsTable(aims: readonly Aim[]): string {
-  const rows = aims.map(({ what, aim, measured, isMet, stretch }) => [
-    what,
-    aim,
-    measured,
-    isMet ? 'yes' : '**no**',
-    stretch === undefined ? '' : `${stretch.aim}: ${stretch.isMet ? 'yes' : 'no'}`,
-  ]);
+  const rows = aims.map(({ what, aim, measured, isMet }) => [what, aim, measured, isMet ? 'yes' : '**no**']);
   const met = aims.filter(({ isMet }) => isMet).length;
-  const table = markdownTable(['', 'aim', 'this run', 'met', 'beyond the aim'], rows);
+  const table = markdownTable(['', 'aim', 'this run', 'met'], rows);
   return paragraphs(`${met} of ${aims.length} are met by this run.`, table);
-}
-
-/** Writes the page and its drawings into the directory, and removes drawings of an earlier run. */
-export async function writePage({ text, plots }: BenchmarksPage, directory: string): Promise<void> {
-  const drawings = join(directory, plotsDirectory);
-  await rm(drawings, { recursive: true, force: true });
-  await mkdir(drawings, { recursive: true });
-  for (const [file, svg] of Object.entries(plots)) await writeFile(join(drawings, file), svg);
-  await writeFile(join(directory, 'benchmarks.md'), text);
 }

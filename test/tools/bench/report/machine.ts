@@ -15,7 +15,7 @@ export interface Machine {
   readonly system: string;
   /** The version of the api's Node, which also runs the api's peers. */
   readonly apiNode: string;
-  /** The version of the Node that runs the gateway, its peers and the load. */
+  /** The version of the Node that runs the gateway and the load. */
   readonly node: string;
   readonly mongodb: string;
   readonly redis: string;

@@ -1,19 +1,15 @@
 import type { MedianCost } from '../cost/cost-medians.ts';
 import { coldText, warmUpText } from '../cost/cost-table.ts';
 import { type OperationsResult, rounds } from '../cost/measure-operations.ts';
-import { hashedOperations, type OperationName } from '../cost/operations.ts';
+import type { OperationName } from '../cost/operations.ts';
 import { mostOthers } from '../cost/quiet-rounds.ts';
 import { comparedRounds, stillWithin } from '../cost/steady-state.ts';
-import { type BarGroup, barChart } from './bar-chart.ts';
-import { markdownTable, paragraphs, plotImage, type Section } from './section.ts';
+import { markdownTable, paragraphs, type Section } from './section.ts';
 
 const two = (value: number) => value.toFixed(2);
-const hashedPlot = 'register-and-login.svg';
-const restPlot = 'read-refresh-logout.svg';
 
 export function operationsSection(result: OperationsResult): Section {
   const { costs, bareHashMs, repeated } = result;
-  const charts = chartsOf(result);
   const disturbed =
     repeated === 0
       ? `Other processes took at most ${mostOthers} of a core in every round`
@@ -31,40 +27,9 @@ export function operationsSection(result: OperationsResult): Section {
         costs.map((cost) => costRow(cost, result)),
       ),
       '*Per second* is by the clock, while clients, server and stores share the cores. Registration and login had twice as many requests at once as there are cores, the other operations eight. The CPU of registration and login was measured with one request at a time, as that of the bare hash was. *Per CPU second* is by the CPU time of server and MongoDB.',
-      ...charts.map(({ file, alt }) => plotImage(file, alt)),
       peersText(result),
     ),
-    plots: Object.fromEntries(charts.map(({ file, drawing }) => [file, drawing])),
   };
-}
-
-interface Chart {
-  readonly file: string;
-  readonly alt: string;
-  readonly drawing: string;
-}
-
-/** Draws one chart of the operations with a hash and one of the others, as far as they were measured. */
-function chartsOf({ costs, bareHashMs }: OperationsResult): Chart[] {
-  const subtitle = 'CPU milliseconds of server and MongoDB for one operation';
-  const mark = { value: bareHashMs, label: 'one bare Argon2id hash' };
-  const hashed = groups(costs.filter(({ operation }) => hashedOperations.has(operation)));
-  const rest = groups(costs.filter(({ operation }) => !hashedOperations.has(operation)));
-  const charts = [
-    {
-      file: hashedPlot,
-      alt: 'CPU of registration and login by server',
-      chart: { title: 'Registration and login', subtitle, groups: hashed.map((group) => ({ ...group, mark })) },
-    },
-    {
-      file: restPlot,
-      alt: 'CPU of session read, refresh and logout by server',
-      chart: { title: 'Session read, refresh, logout', subtitle, groups: rest },
-    },
-  ];
-  return charts
-    .filter(({ chart }) => chart.groups.length > 0)
-    .map(({ file, alt, chart }) => ({ file, alt, drawing: barChart(chart) }));
 }
 
 function costRow(cost: MedianCost, result: OperationsResult): string[] {
@@ -81,23 +46,6 @@ function costRow(cost: MedianCost, result: OperationsResult): string[] {
     (1_000 / both).toFixed(0),
     ...[coldText(colds, cost), warmUpText(warmUps, cost)],
   ];
-}
-
-function groups(costs: readonly MedianCost[]): BarGroup[] {
-  return [...Map.groupBy(costs, ({ operation }) => operation)].map(([label, of]) => ({
-    label,
-    bars: of.map(({ candidate, both }) => ({
-      label: candidate,
-      value: both,
-      shown: `${two(both)} ms`,
-      kind: kindOf(candidate),
-    })),
-  }));
-}
-
-function kindOf(candidate: string): 'own' | 'reference' | 'peer' {
-  if (candidate === 'api') return 'own';
-  return candidate === 'bare prototype' ? 'reference' : 'peer';
 }
 
 function peersText({ peers }: OperationsResult): string {

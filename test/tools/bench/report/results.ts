@@ -1,8 +1,7 @@
 import type { OperationsResult } from '../cost/measure-operations.ts';
-import type { FloodResult } from '../flood/measure-flood.ts';
 import type { GrowthLevel } from '../growth/measure-growth.ts';
-import type { CandidateResult } from '../push/measure-candidate.ts';
 import type { LogoutResult } from '../push/measure-logouts.ts';
+import type { StreamsResult } from '../push/measure-streams.ts';
 import type { Percentiles } from '../push/percentiles.ts';
 import type { OtherUse } from '../quiet/cpu-counters.ts';
 import type { QuietWait } from '../quiet/wait-for-quiet.ts';
@@ -20,7 +19,6 @@ export interface BenchResults {
   readonly events?: Percentiles;
   readonly push?: PushResult;
   readonly growth?: readonly GrowthLevel[];
-  readonly flood?: FloodResult;
 }
 
 /** The machine's use by others while a part was measured. */
@@ -31,6 +29,6 @@ export interface Surroundings extends QuietWait, OtherUse {
 }
 
 export interface PushResult {
-  readonly candidates: Readonly<Record<string, CandidateResult>>;
+  readonly streams: StreamsResult;
   readonly logouts: LogoutResult;
 }

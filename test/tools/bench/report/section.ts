@@ -1,16 +1,7 @@
-/** A section of the page, with its drawings by file name. */
+/** A section of the page. */
 export interface Section {
   readonly heading: string;
   readonly text: string;
-  readonly plots: Readonly<Record<string, string>>;
-}
-
-/** Directory of the drawings, relative to the page. */
-export const plotsDirectory = 'benchmarks';
-
-/** Shows a drawing; `alt` describes it. */
-export function plotImage(file: string, alt: string): string {
-  return `![${alt}](${plotsDirectory}/${file})`;
 }
 
 export function paragraphs(...parts: readonly string[]): string {

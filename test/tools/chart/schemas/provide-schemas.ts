@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { cacheFolder } from '../cache-folder.ts';
+import { ToolError } from '../provide-tools.ts';
 import { run } from '../run.ts';
-import { ToolError } from '../tools/provide-tools.ts';
 import { type ResourceSchema, toBuiltInSchemas, toCustomSchemas } from './resource-schemas.ts';
 
 /** The version of Kubernetes whose schemas apply, and for which Helm renders. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AuthClient, createAuthClient } from '@auth-account/client';
 import { memoryStorage } from '@auth-account/client/testing';
-import type { WebSocket } from 'ws';
-import { platformSocket } from '../../../support/push-client.ts';
+import { type PushClient, platformSocket } from '../../../support/push-client.ts';
 import type { FleetReport, StreamsOrder } from './protocol.ts';
 import { password } from './sessions.ts';
 
@@ -106,7 +105,7 @@ interface SocketWatch {
   onRefused(why: string): void;
 }
 
-function watchSocket(socket: WebSocket, { onOpen, onClose, onRefused }: SocketWatch): void {
+function watchSocket(socket: PushClient['socket'], { onOpen, onClose, onRefused }: SocketWatch): void {
   let isOpen = false;
   let why: string | undefined;
   socket.once('message', () => {

@@ -18,7 +18,7 @@ const components = ['api', 'push-gateway', 'worker'] as const;
 export function checkInstall(kubernetes: Kubernetes, reporter: Reporter, images: Images): Promise<boolean> {
   return reporter.check('helm install: the migration runs once, all Deployments come up', async () => {
     const start = performance.now();
-    const args = ['install', 'auth-account', 'charts/auth-account', ...valuesOf(images), '--wait', '--timeout', '4m'];
+    const args = ['install', 'auth-account', 'charts/auth-account', ...valuesOf(images), '--wait', '--timeout', '8m'];
     await kubernetes.helm(args);
     await waitForAutoscaler(kubernetes);
     const pods = (await Promise.all(components.map((component) => kubernetes.settled(component)))).flat();
@@ -68,7 +68,7 @@ async function waitForAutoscaler({ read }: Kubernetes): Promise<void> {
     const deployment = await read(['get', 'deployment', 'auth-account-api']);
     return deployment.spec.replicas >= autoscaler.spec.minReplicas;
   };
-  await waitUntil(isScaled, { what: 'the HPA has set its minimum', timeoutMs: 120_000, intervalMs: 1_000 });
+  await waitUntil(isScaled, { what: 'the HPA has set its minimum', timeoutMs: 300_000, intervalMs: 1_000 });
 }
 
 /** Counts completed migrations by the Jobs' events, which outlive a Job that a hook's policy deletes. */

@@ -1,7 +1,6 @@
 import type { Platform } from '@auth-account/client';
-import type { WebSocket } from 'ws';
 import { meet } from '../../../support/app-network.ts';
-import { platformSocket } from '../../../support/push-client.ts';
+import { type PushClient, platformSocket } from '../../../support/push-client.ts';
 import { anyOf } from '../load/app.ts';
 import type { Secrets } from './secrets.ts';
 import { createSwitch, type Switch } from './switch.ts';
@@ -24,7 +23,7 @@ export interface PhoneNetwork extends Switch {
 }
 
 export function createPhoneNetwork({ apiPorts, gatewayPorts, random, secrets }: NetworkOptions): PhoneNetwork {
-  const sockets = new Set<WebSocket>();
+  const sockets = new Set<PushClient['socket']>();
   let requests = new AbortController();
   let refreshes = 0;
 

@@ -1,16 +1,19 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { openGatewayScene } from '../../../support/gateway-scene.ts';
+import { gatewayEnvironment } from '../../../support/test-api.ts';
 import { runAtOnce } from '../at-once.ts';
-import { assertInstalled, type Candidate } from './candidates.ts';
-import type { Commander } from './commander.ts';
+import { type Commander, startCommander } from './commander.ts';
 import { type LoadClient, startLoadClient } from './load-client.ts';
-import type { MintedSessions } from './mint-sessions.ts';
+import { type MintedSessions, mintedTokenSeconds, mintSessions } from './mint-sessions.ts';
 import { type Percentiles, percentilesOf, rounded } from './percentiles.ts';
 import { countCpu, kernelMemory, settledBytes } from './process-usage.ts';
-import type { ServerProcess } from './server-process.ts';
+import { type ServerProcess, startServer } from './server-process.ts';
 
-export interface MeasureOptions {
-  readonly minted: MintedSessions;
-  readonly env: Readonly<Record<string, string>>;
+interface MeasureOptions {
   /** Rising numbers of open streams at which memory is measured. */
   readonly sizes: readonly number[];
   readonly log: (line: string) => void;
@@ -31,7 +34,7 @@ export interface Level {
   readonly commandToClose: Percentiles;
 }
 
-export interface CandidateResult {
+export interface StreamsResult {
   readonly emptyMiB: number;
   readonly levels: readonly Level[];
   /** Share of one core while idle. */
@@ -49,33 +52,53 @@ const mostCloses = 1_000;
 const broadcasts = 20;
 const idleMs = 10_000;
 
-/** Starts the candidate and a client, opens streams level by level, measures, and ends both. */
-export async function measureCandidate(candidate: Candidate, options: MeasureOptions): Promise<CandidateResult> {
-  assertInstalled(candidate);
-  const { minted, env } = options;
-  const endings: { end(): Promise<void> }[] = [];
+const common = { PATH: process.env.PATH, NODE_ENV: 'production' };
+const gatewayMain = fileURLToPath(new URL('../../../../services/push-gateway/src/main.ts', import.meta.url));
+const commanderMain = fileURLToPath(new URL('./commander-main.ts', import.meta.url));
+
+/** Starts a gateway and a client, opens streams level by level, measures, and ends both. */
+export async function measureStreams({ sizes, log }: MeasureOptions): Promise<StreamsResult> {
+  const directory = await mkdtemp(join(tmpdir(), 'push-bench-'));
+  const scene = await openGatewayScene();
+  const endings: (() => Promise<void>)[] = [() => rm(directory, { recursive: true }), () => scene.close()];
   const ending = async <T extends { end(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
     const started = await starting;
-    endings.push(started);
+    endings.push(() => started.end());
     return started;
   };
   try {
-    const server = await ending(candidate.start(env));
-    const settings = { dialect: candidate.dialect, sessions: minted.file };
-    const client = await ending(startLoadClient({ ...settings, network: 1 }));
-    const commander = await ending(candidate.command(env));
-    await warmUp(server, await startLoadClient({ ...settings, network: 2 }), options);
-    return await measure({ ...options, server, client, commander });
+    const env = { ...common, ...gatewayEnvironment(scene.env) };
+    const minted = await mintSessions(scene.env.ACCESS_TOKEN_KEYS_FILE ?? '', sizes.at(-1) ?? 0, directory);
+    const server = await ending(startGateway(env));
+    const client = await ending(startLoadClient({ sessions: minted.file, network: 1 }));
+    const commander = await ending(startCommander(commanderMain, env));
+    await warmUp(server, await startLoadClient({ sessions: minted.file, network: 2 }), sizes);
+    return await measure({ sizes, log, minted, server, client, commander });
   } finally {
-    for (const started of endings.reverse()) await started.end();
+    for (const end of endings.reverse()) await end();
   }
+}
+
+function startGateway(env: NodeJS.ProcessEnv): Promise<ServerProcess> {
+  return startServer({
+    command: [process.execPath, gatewayMain],
+    env: {
+      PUSH_PORT: '0',
+      PUSH_OPS_PORT: '0',
+      MAX_STREAMS_PER_GROUP: '100000',
+      HANDSHAKE_LIMIT_PER_ADDRESS: '10000000',
+      ACCESS_TOKEN_MAX_TTL_SECONDS: String(mintedTokenSeconds),
+      ...env,
+    },
+    listening: /"port":(\d+)[^\n]*"push gateway listens"/,
+  });
 }
 
 /**
  * Opens streams at the server, and ends them with their client. Otherwise a process would still have the garbage of
  * its start in memory, which is only collected when streams come, and would be larger without streams than with them.
  */
-async function warmUp({ port }: ServerProcess, client: LoadClient, { sizes }: MeasureOptions): Promise<void> {
+async function warmUp({ port }: ServerProcess, client: LoadClient, sizes: readonly number[]): Promise<void> {
   try {
     await client.open({ port, from: 0, to: Math.min(warmUpStreams, sizes[0] ?? 0), inFlight: handshakesInFlight });
   } finally {
@@ -84,12 +107,13 @@ async function warmUp({ port }: ServerProcess, client: LoadClient, { sizes }: Me
 }
 
 interface Running extends MeasureOptions {
+  readonly minted: MintedSessions;
   readonly server: ServerProcess;
   readonly client: LoadClient;
   readonly commander: Commander;
 }
 
-async function measure(running: Running): Promise<CandidateResult> {
+async function measure(running: Running): Promise<StreamsResult> {
   const { server, client, sizes, log } = running;
   const pids = [server.pid];
   const empty = await settledBytes(pids);

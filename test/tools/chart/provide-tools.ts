@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { cacheFolder } from './cache-folder.ts';
+import { run } from './run.ts';
+
+/** The programs, each with its Go module, the module's checksum (as in go.sum), and the package in it. */
+const programs = {
+  helm: ['helm.sh/helm/v3@v3.21.3', 'h1:wkamdwI3liEkW6wI1l9aGqQZGxcTKyt8kx0qJLPcmCg=', './cmd/helm'],
+  'helm-unittest': [
+    'github.com/helm-unittest/helm-unittest@v1.1.2',
+    'h1:r1Ah6Pr3h4kqvd65RN+r0FNTIGrJa+P9rcMyzwHEXXQ=',
+    './cmd/helm-unittest',
+  ],
+  kubeconform: [
+    'github.com/yannh/kubeconform@v0.8.0',
+    'h1:loDYd3a3spjIFrauqW67CDKF55Oo9R6uvC8AvpVd4ug=',
+    './cmd/kubeconform',
+  ],
+  'kube-score': [
+    'github.com/zegl/kube-score@v1.20.0',
+    'h1:J1VqK86SunV4Gg8emPTmwUVxe0rmXnAs5K9ZUbGMKR8=',
+    './cmd/kube-score',
+  ],
+} as const;
+
+export type Tool = keyof typeof programs;
+export type Tools = Readonly<Record<Tool, string>>;
+
+/** Thrown if a program is missing and can't be built here. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+}
+
+const cacheOf = (tool: Tool) => cacheFolder(`tools/${programs[tool][0].replaceAll('/', '-')}`, []);
+
+/** Returns the path of a program. `CHART_TOOLS` names additional folders, which are searched before the PATH. */
+function findTool(tool: Tool): string | undefined {
+  const { CHART_TOOLS = '', PATH = '' } = process.env;
+  const folders = [...CHART_TOOLS.split(delimiter), ...PATH.split(delimiter), cacheOf(tool)];
+  return folders
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, tool))
+    .find(existsSync);
+}
+
+/** Builds the program in a copy of its module, whose own go.sum has the checksums of its dependencies. */
+async function buildTool(tool: Tool, log: (line: string) => void): Promise<string> {
+  const [module, sum, main] = programs[tool];
+  const cache = cacheOf(tool);
+  const start = performance.now();
+  log(`building ${tool} by Go …`);
+  const copy = await mkdtemp(join(tmpdir(), 'auth-account-tool-'));
+  // The machine's own GOFLAGS could forbid what is needed here. `-s -w` leaves out data for debuggers.
+  const env = { ...process.env, GOBIN: cache, GOFLAGS: '-mod=readonly -buildvcs=false -trimpath -modcacherw' };
+  const go = async (...args: string[]) => {
+    const { isRight, output, stdout } = await run('nice', ['go', ...args], { cwd: copy, env });
+    if (isRight) return stdout;
+    const advice = `Install ${tool}, or Go 1.21 or later with access to a Go module proxy.`;
+    throw new ToolError(`${tool} is not on the PATH and could not be built. ${advice}\n${output.slice(-2_000)}`);
+  };
+  try {
+    const { Dir, Sum } = JSON.parse(await go('mod', 'download', '-json', module)) as { Dir: string; Sum: string };
+    if (Sum !== sum) throw new Error(`${module} has the checksum ${Sum}, not ${sum}`);
+    await cp(Dir, copy, { recursive: true });
+    await go('install', '-ldflags=-s -w', main);
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+  log(`built ${tool} in ${((performance.now() - start) / 1_000).toFixed(0)} s`);
+  return join(cache, tool);
+}
+
+/**
+ * Returns the programs of the check, from `CHART_TOOLS`, the PATH, or the cache. Missing programs are built by Go, one
+ * after another, because they share packages. Throws ToolError.
+ */
+export async function provideTools(log: (line: string) => void): Promise<Tools> {
+  const found: [Tool, string][] = [];
+  for (const tool of Object.keys(programs) as Tool[])
+    found.push([tool, findTool(tool) ?? (await buildTool(tool, log))]);
+  return Object.fromEntries(found) as Record<Tool, string>;
+}
