@@ -18,46 +18,9 @@ import {
 } from '../support/client-bundle.ts';
 import { openClientScene } from '../support/client-scene.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
-import { openPackages, type Packages, root, run, typeCheck } from './packages.ts';
+import { openPackages, type Packages, root, run } from './packages.ts';
 
 const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
-
-/** Declarations for the names that the README's blocks expect of the app, and for the packages that they use. */
-const appsOwn = `
-import type { AuthClient, createAuthClient as create, AuthStorage } from '@auth-account/client';
-declare global {
-  function render(state: unknown): void;
-  function show(message: string, reaction: unknown): void;
-  const email: string, password: string, baseUrl: string;
-  const auth: AuthClient, storage: AuthStorage, createAuthClient: typeof create;
-}
-`;
-const appsPackages = `
-declare module 'axios' { const axios: import('@auth-account/client/axios').Axios; export default axios; }
-declare module 'expo-apple-authentication' {
-  export enum AppleAuthenticationScope { FULL_NAME = 0, EMAIL = 1 }
-  interface Options { requestedScopes?: AppleAuthenticationScope[]; nonce?: string }
-  interface Credential { identityToken: string | null; authorizationCode: string | null }
-  export function signInAsync(options?: Options): Promise<Credential>;
-}
-declare module 'expo-crypto' { export function randomUUID(): string; }
-declare module 'expo-local-authentication' {
-  export function authenticateAsync(options: { promptMessage: string }): Promise<{ success: boolean }>;
-}
-declare module 'expo-router' {
-  export function Redirect(props: { href: string }): null;
-  export function Slot(): null;
-}
-declare module 'expo-secure-store' {
-  interface Options { keychainAccessible?: number; keychainService?: string; requireAuthentication?: boolean }
-  export const AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY: number;
-  export function getItemAsync(key: string, options?: Options): Promise<string | null>;
-  export function setItemAsync(key: string, value: string, options?: Options): Promise<void>;
-  export function deleteItemAsync(key: string, options?: Options): Promise<void>;
-}
-declare module 'next/navigation' { export function useRouter(): { replace(path: string): void }; }
-declare module 'react-native' { export const AppState: import('@auth-account/client/react-native').AppState; }
-`;
 
 const onNode = `
 import { AuthError, createAuthClient } from '@auth-account/client';
@@ -102,28 +65,6 @@ describe('the client, installed alone in an empty project', () => {
     const manifest = JSON.parse(await readFile(join(modules, '@auth-account/client/package.json'), 'utf8'));
     expect(manifest).toMatchObject({ sideEffects: false, type: 'module' });
     expect(manifest.dependencies).toBeUndefined();
-  });
-
-  test('the installed client type-checks every block of its README', async () => {
-    const readme = await readFile(join(root, 'libs/client/README.md'), 'utf8');
-    const blocks = [...readme.matchAll(/```tsx?\n(.*?)```/gs)].map(([, block = '']) => block);
-    for (const word of ['logIn', 'isOnline', 'expo-router', 'use client', 'promptedStorage', 'attachAuth']) {
-      expect(blocks.some((block) => block.includes(word))).toBe(true);
-    }
-    const files = blocks.map((_, index) => `block-${index}.tsx`);
-    for (const [index, file] of files.entries()) await writeFile(join(project, file), blocks[index] ?? '');
-    await writeFile(join(project, 'own.d.ts'), appsOwn);
-    await writeFile(join(project, 'packages.d.ts'), appsPackages);
-    const paths = { react: ['@types/react/index.d.ts'], 'react/jsx-runtime': ['@types/react/jsx-runtime.d.ts'] };
-    const inRoot = ([name, [path]]: [string, string[]]) => [name, [join(root, 'node_modules', path ?? '')]];
-    const compilerOptions = {
-      ...{ strict: true, noEmit: true, module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'] },
-      ...{ jsx: 'react-jsx', skipLibCheck: true, types: [] },
-      paths: Object.fromEntries(Object.entries(paths).map(inRoot)),
-    };
-    const config = { compilerOptions, files: [...files, 'own.d.ts', 'packages.d.ts'] };
-    await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config));
-    expect(await typeCheck(project, ['-p', '.'])).toBe('');
   });
 
   test('the installed client runs on plain Node', async () => {

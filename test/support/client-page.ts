@@ -5,7 +5,8 @@ import { bundleClient } from './client-bundle.ts';
 import { testIssuer } from './device-key.ts';
 
 /**
- * A web server with a page that loads the client. Like an ingress, it stands before an api, so both have one origin.
+ * A web server with a page that loads the client. Like an ingress, it stands before an api, so both have one origin. It
+ * removes `/prefix` from the paths that it passes on.
  */
 export interface ClientPage {
   readonly url: string;
@@ -54,7 +55,7 @@ export async function startClientPage(apiBase: () => string): Promise<ClientPage
     const body = await buffer(request);
     const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers;
     const sent = headers as Record<string, string>;
-    return fetch(`${apiBase()}${url}`, {
+    return fetch(`${apiBase()}${url.replace(/^\/prefix/, '')}`, {
       method,
       headers: sent,
       ...(body.length > 0 && { body: new Uint8Array(body) }),

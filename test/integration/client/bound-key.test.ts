@@ -1,7 +1,9 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import type { AuthError } from '@auth-account/client';
 import { boundKey, type DeviceKey, type DeviceKeys, memoryKeys, rawSignature } from '@auth-account/client/bound-key';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
+import { startClientPage } from '../../support/client-page.ts';
 import { type ClientScene, codeOf, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
 import { testIssuer } from '../../support/device-key.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
@@ -133,6 +135,32 @@ describe('a client with a bound key', () => {
     const isRevoked = async () => (await scene.api.collections.sessions.findOne({ _id }))?.is_revoked === true;
     await eventually('the logout is delivered', isRevoked);
   });
+});
+
+test('a client with a bound key behind a proxy blames the address of its proofs, not the user’s input', async () => {
+  const proxy = await startClientPage(() => scene.api.base);
+  const baseUrl = proxy.url.replace(/\/$/, '');
+  try {
+    const { email } = await scene.signedIn(noStream);
+    const app = scene.app({ ...noStream, baseUrl, boundKey: boundKey(memoryKeys()) });
+    const failure = await app.client.logIn({ email, password }).catch((error: AuthError) => error);
+    expect(failure).toMatchObject({
+      ...{ code: 'CLIENT_PROOF_REFUSED', status: 422, message: 'Something went wrong.', retry: 'never' },
+      reaction: { type: 'FIX_REQUEST' },
+      details: { fault: expect.stringContaining('htu'), htu: `${baseUrl}/api/v1/auth/login` },
+    });
+    expect(app.log).toContainEqual(expect.objectContaining({ event: 'call_failed', code: 'CLIENT_PROOF_REFUSED' }));
+    for (const origin of [testIssuer, `${testIssuer}/`]) {
+      const named = { baseUrl: `${baseUrl}/prefix`, boundKey: boundKey(memoryKeys(), { origin }) };
+      const bound = scene.app({ ...noStream, ...named });
+      await bound.client.logIn({ email, password });
+      await refresh(bound);
+      expect((await storedSession(bound))?.cnf).toBeDefined();
+      expect(await codeOf(bound.client.logIn({ email, password: '' }))).toBe('ERR-VALIDATION-FAILED');
+    }
+  } finally {
+    await proxy.close();
+  }
 });
 
 test('a copy of the storage on another device is signed out there, and does not disturb the owner', async () => {

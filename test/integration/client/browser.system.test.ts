@@ -17,6 +17,8 @@ interface PageWindow {
   /** Messages that the page has sent over its streams. */
   readonly sent: string[];
   skipMs: number;
+  /** True once a transaction that hangs shall end. */
+  isEnding?: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: the types of a page are not those of this program
   readonly indexedDB: any;
 }
@@ -31,6 +33,26 @@ function storedText(): Promise<string> {
       all.onsuccess = () => resolve(JSON.stringify(all.result));
     };
   });
+}
+
+/** Fills the space that the browser grants. Runs in the page. */
+async function fillQuota(): Promise<void> {
+  // biome-ignore lint/suspicious/noExplicitAny: the types of a page are not those of this program
+  const database = await new Promise<any>((resolve) => {
+    const request = window.indexedDB.open('filler', 1);
+    request.onupgradeneeded = () => request.result.createObjectStore('values', { autoIncrement: true });
+    request.onsuccess = () => resolve(request.result);
+  });
+  for (let size = 100_000; size > 50; ) {
+    const isKept = await new Promise((resolve) => {
+      const transaction = database.transaction('values', 'readwrite');
+      transaction.objectStore('values').add('x'.repeat(size));
+      transaction.oncomplete = () => resolve(true);
+      transaction.onabort = () => resolve(false);
+    });
+    if (!isKept) size /= 2;
+  }
+  database.close();
 }
 
 /** Tells of each key in the page's storage whether a script can read it. Runs in the page. */
@@ -262,6 +284,89 @@ function keyIsReadable(): Promise<boolean[]> {
         return window.opens < 3 ? {} : open.apply(this, given);
       };`);
     await tab.waitForFunction(() => window.auth.state().status === 'signed_out', undefined, { timeout: 60_000 });
+    await context.close();
+  });
+
+  /** Logs a user in on a page to which the browser grants little space. `grant` changes that. */
+  async function withQuota() {
+    const { context, tab, logIn } = await withBroken('');
+    const devtools = await context.newCDPSession(tab);
+    const { origin } = new URL(page.url);
+    const grant = (quotaSize?: number) =>
+      devtools.send('Storage.overrideQuotaForOrigin', { origin, ...(quotaSize !== undefined && { quotaSize }) });
+    await grant(500_000);
+    const email = newEmail();
+    await logIn(email);
+    const refresh = () =>
+      tab.evaluate(async () => {
+        window.skipMs += 3_600_000;
+        return (await window.auth.account.find()).email;
+      });
+    const reload = async (status: string) => {
+      await tab.reload();
+      await tab.waitForFunction((wanted) => window.auth?.state().status === wanted, status);
+    };
+    return { context, tab, email, grant, refresh, reload };
+  }
+
+  test('a page goes on while its quota is full, and keeps its session when there is space again', async () => {
+    const { context, tab, email, grant, refresh, reload } = await withQuota();
+    await tab.evaluate(fillQuota);
+    const before = await tab.evaluate(storedText);
+    for (const _time of [1, 2]) expect(await refresh()).toBe(email);
+    expect(await tab.evaluate(storedText)).toBe(before);
+    await reload('signed_in');
+    expect(await refresh()).toBe(email);
+    await grant();
+    for (const _time of [1, 2]) expect(await refresh()).toBe(email);
+    expect(await tab.evaluate(storedText)).not.toBe(before);
+    await reload('signed_in');
+    expect(await refresh()).toBe(email);
+    await context.close();
+  });
+
+  test('a page whose quota is full logs out, and no token is left', async () => {
+    const { context, tab, reload } = await withQuota();
+    await tab.evaluate(fillQuota);
+    await tab.evaluate(() => window.auth.logOut());
+    await reload('signed_out');
+    expect(await tab.evaluate(storedText)).not.toContain('refresh_token');
+    await context.close();
+  });
+
+  test('a transaction that hangs is given up; the tab and the next one recover when it ends', async () => {
+    const { context, tab, email, refresh } = await withQuota();
+    const other = await context.newPage();
+    await other.goto(`${page.url}page.js`);
+    /** Keeps a transaction of another tab open, behind which all others wait. */
+    await other.evaluate(
+      () =>
+        new Promise<void>((resolve) => {
+          const request = window.indexedDB.open('auth-account', 1);
+          request.onsuccess = () => {
+            const store = request.result.transaction('values', 'readwrite').objectStore('values');
+            const goOn = () => {
+              if (!window.isEnding) store.get('none').onsuccess = goOn;
+            };
+            goOn();
+            resolve();
+          };
+        }),
+    );
+    const code = tab.evaluate(async () => {
+      window.skipMs += 3_600_000;
+      return window.auth.account.find().catch((error) => error.code);
+    });
+    expect(await code).toBe('CLIENT_STATE_UNKNOWN');
+    expect(await statusOf(tab)).toBe('signed_in');
+    const third = await context.newPage();
+    await third.goto(page.url);
+    await third.waitForFunction(() => Object(window.auth?.state()).isUnreadable);
+    await other.evaluate(() => {
+      window.isEnding = true;
+    });
+    await third.waitForFunction(() => window.auth.state().status === 'signed_in');
+    expect(await refresh()).toBe(email);
     await context.close();
   });
 

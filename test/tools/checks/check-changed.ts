@@ -22,7 +22,7 @@ const concerned: readonly (readonly [changed: RegExp, ...tests: string[]])[] = [
   [/^libs\/(stores|redis|verifier|client)\//, 'test/integration/$1/*'],
   [/^libs\/messaging\//, 'test/integration/redis/*', 'test/integration/worker/{delivery,relay}*'],
   [/^(?:libs\/tokens|services\/api\/src\/security)\//, 'test/integration/api/*key*', 'test/security/forged-tokens*'],
-  [/^libs\/client\//, 'test/e2e/client-package*'],
+  [/^libs\/client\//, 'test/e2e/client-*'],
   [/^services\/(worker|authctl)\//, 'test/integration/$1/*'],
   [/^services\/push-gateway\//, 'test/integration/gateway/*'],
   [/^services\/api\/src\/audit\//, 'test/integration/api/{audit-log,metrics}*'],

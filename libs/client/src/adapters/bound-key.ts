@@ -1,4 +1,6 @@
 import { AuthError } from '../http/auth-error.ts';
+import { addTexts, boundKeyTexts } from '../http/error-texts.ts';
+import { parseJson, readError } from '../http/exchange.ts';
 import { base64url } from '../platform/base64url.ts';
 import type { BoundKey, Platform } from '../platform/platform.ts';
 import { type Databases, indexedValues } from './indexed-storage.ts';
@@ -22,7 +24,7 @@ export interface DeviceKeys {
 }
 
 export interface BoundKeyOptions {
-  /** Origin of the api's public address (`TOKEN_ISSUER`), if `baseUrl` has another origin. */
+  /** Public address of the api (`TOKEN_ISSUER`), if `baseUrl` is another one. */
   readonly origin?: string;
 }
 
@@ -37,26 +39,47 @@ const mostTries = 3;
 /**
  * Binds each session that a login opens to a key of the device (RFC 9449): its refresh tokens are worthless without the
  * key. Without the key, for example after its storage was wiped, the user logs in again, and the next login makes a new
- * key. While the key can't be read, calls fail with `CLIENT_STATE_UNKNOWN`, and the session stays.
+ * key. While the key can't be read, calls fail with `CLIENT_STATE_UNKNOWN`, and the session stays. A login whose proof
+ * the service refuses fails with `CLIENT_PROOF_REFUSED`, because the user has typed nothing wrong.
  */
 export function boundKey(keys: DeviceKeys | DeviceKey, { origin }: BoundKeyOptions = {}): BoundKey {
   const { find, make } = 'jwk' in keys ? { find: async () => keys, make: async () => keys } : keys;
+  const address = origin?.replace(/\/$/, '');
+  // A proxy may also add a prefix to the path.
+  const publicUrl = (url: string) => (address === undefined ? url : url.replace(/^.*?(?=\/api\/v)/, address));
+  addTexts(boundKeyTexts);
   return ({ fetch, now, randomUUID }) => {
     const send = createSend({ now });
     return async (url, init = {}) => {
       const { refresh_token: token } = JSON.parse(String(init.body)) as { readonly refresh_token?: string };
       const key = await readable(token === undefined ? make() : find());
       if (key === undefined) return fetch(url, init);
-      const htu = origin ? url.replace(/^\w+:\/\/[^/]+/, origin) : url;
+      const htu = publicUrl(url);
       const rth = token === undefined ? undefined : await readable(hashOf(key, token));
       const request = { jti: randomUUID(), htm: init.method, htu, rth };
       const headersAt = async (at: number) => {
         const DPoP = await readable(sign(key, { ...request, iat: Math.floor(at / 1_000) }));
         return { ...(init.headers as object), DPoP };
       };
-      return send(token === undefined ? 422 : 401, headersAt, (headers) => fetch(url, { ...init, headers }));
+      const refusal = token === undefined ? 422 : 401;
+      return notOfProof(await send(refusal, headersAt, (headers) => fetch(url, { ...init, headers })), htu);
     };
   };
+}
+
+interface Violation {
+  readonly loc?: unknown;
+  readonly msg?: unknown;
+}
+
+/** Returns the response. Raises `CLIENT_PROOF_REFUSED` if it refuses the proof of a login, mostly for its `htu`. */
+async function notOfProof(response: Response, htu: string): Promise<Response> {
+  const { status } = response;
+  if (status !== 422) return response;
+  const { details, requestId } = readError(response, parseJson(await response.clone().text())) ?? {};
+  const fault = ([details].flat() as readonly (Violation | undefined)[]).find((one) => `${one?.loc}` === 'header,DPoP');
+  if (fault) throw new AuthError('CLIENT_PROOF_REFUSED', { status, requestId, details: { fault: fault.msg, htu } });
+  return response;
 }
 
 type Headers = Readonly<Record<string, string>>;

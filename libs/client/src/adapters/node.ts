@@ -55,22 +55,48 @@ function leavingSocket(Base: typeof WebSocket): NonNullable<Platform['WebSocket'
 
 function fileStorage(directory: string): AuthStorage {
   const fileOf = (key: string) => join(directory, `${encodeURIComponent(key)}.json`);
+  const temporaryOf = (key: string) => `${fileOf(key)}.new`;
+  /** The latest call. Each waits for the one before, so that a disk that hangs takes one of Node's threads and not all. */
+  let latest: Promise<unknown> = Promise.resolve();
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const own = latest.then(work, work);
+    latest = own;
+    return own;
+  }
+
+  async function read(key: string): Promise<string | undefined> {
+    try {
+      return await readFile(fileOf(key), 'utf8');
+    } catch (error) {
+      if ((error as { code?: unknown }).code === 'ENOENT') return;
+      throw error;
+    }
+  }
+
+  async function write(key: string, value: string): Promise<void> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    // The file is renamed into place, so that a crash leaves either the old value or the new one.
+    await writeFile(temporaryOf(key), value, { mode: 0o600, flush: true });
+    await rename(temporaryOf(key), fileOf(key));
+  }
+
+  async function remove(key: string): Promise<void> {
+    await rm(fileOf(key), { force: true });
+    // A process that was killed while it wrote has left a secret there.
+    await rm(temporaryOf(key), { force: true });
+  }
+
   return {
-    async get(key) {
-      try {
-        return await readFile(fileOf(key), 'utf8');
-      } catch (error) {
-        if ((error as { code?: unknown }).code === 'ENOENT') return;
-        throw error;
-      }
-    },
-    async set(key, value) {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      // The file is renamed into place, so that a crash leaves either the old value or the new one.
-      const temporary = `${fileOf(key)}.new`;
-      await writeFile(temporary, value, { mode: 0o600, flush: true });
-      await rename(temporary, fileOf(key));
-    },
-    remove: (key) => rm(fileOf(key), { force: true }),
+    get: (key) => inTurn(() => read(key)),
+    set: (key, value) =>
+      inTurn(() =>
+        write(key, value).catch(async (error) => {
+          // On a full disk, what was written takes space.
+          await rm(temporaryOf(key), { force: true }).catch(() => undefined);
+          throw error;
+        }),
+      ),
+    remove: (key) => inTurn(() => remove(key)),
   };
 }

@@ -22,7 +22,8 @@ export function createDeviceId(
   async function find(): Promise<string> {
     try {
       const stored = await storage.get(slot);
-      if (stored) return stored;
+      // A value that was cut short would make the service refuse each login. Every UUID has 36 characters.
+      if (stored?.length === 36) return stored;
     } catch {
       throw new AuthError('CLIENT_STATE_UNKNOWN');
     }

@@ -1,12 +1,13 @@
 import { locales } from '@auth-account/errors';
 import { afterEach, expect, test } from '@jest/globals';
 import { AuthError } from './auth-error.ts';
-import { addTexts, clientTexts, passkeyTexts, type RaisedCode, speak } from './error-texts.ts';
+import { addTexts, boundKeyTexts, clientTexts, passkeyTexts, type RaisedCode, speak } from './error-texts.ts';
 
-addTexts(passkeyTexts);
+const added = { ...passkeyTexts, ...boundKeyTexts };
+addTexts(added);
 afterEach(() => speak(() => undefined));
 
-const all: Readonly<Record<RaisedCode, readonly [en: string, ru: string]>> = { ...clientTexts, ...passkeyTexts };
+const all: Readonly<Record<RaisedCode, readonly [en: string, ru: string]>> = { ...clientTexts, ...added };
 
 test.each(Object.keys(all) as RaisedCode[])('the error %s has a text for people in each language', (code) => {
   const [en, ru] = all[code];

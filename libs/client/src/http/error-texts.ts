@@ -37,8 +37,11 @@ export const passkeyTexts = {
   'ERR-PASSKEY-EXISTS': ['This passkey is already added.', 'Этот ключ доступа уже добавлен.'],
 } as const satisfies Texts;
 
+/** `CLIENT_PROOF_REFUSED`, which only `boundKey` raises: the service refuses the proof of the device's key. */
+export const boundKeyTexts = { CLIENT_PROOF_REFUSED: fault } as const satisfies Texts;
+
 /** Every code that the client raises itself. */
-export type RaisedCode = keyof typeof clientTexts | keyof typeof passkeyTexts;
+export type RaisedCode = keyof typeof clientTexts | keyof typeof passkeyTexts | keyof typeof boundKeyTexts;
 
 const texts: Record<string, readonly [en: string, ru: string]> = { ...clientTexts };
 let language: () => string | undefined = () => undefined;

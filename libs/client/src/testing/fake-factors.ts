@@ -1,7 +1,15 @@
 import type { Body } from '../calls/call.ts';
 import type { OperationName } from '../generated/operations.ts';
 import { addIdentity } from './fake-federated.ts';
-import { createOpenSession, type FakeOperation, type FakeOperationsDeps, FakeRefusal } from './fake-logins.ts';
+import {
+  createOpenSession,
+  type FakeOperation,
+  type FakeOperationsDeps,
+  FakeRefusal,
+  newChallenge,
+  openedBefore,
+  tokensOf,
+} from './fake-logins.ts';
 import { type FakePasskey, type FakeRecords, type FakeSession, newAccessToken } from './fake-records.ts';
 import {
   assertCode,
@@ -13,16 +21,39 @@ import {
   type FakeProof,
   passkeysBy,
   trust,
+  trustedDevices,
   waysOf,
 } from './fake-ways.ts';
 
 type Operations = Partial<Record<OperationName, FakeOperation>>;
 
+/** Creates the second step of a login. */
+function secondStepOf(deps: FakeOperationsDeps): Operations {
+  const { records, pushUrl } = deps;
+  const openSession = createOpenSession(deps);
+  return {
+    confirmSecondFactor({ body }) {
+      const { challenge_id, trust_device, ...proof } = body as Body<'confirmSecondFactor'>;
+      const login = records.secondFactor.logins.get(challenge_id);
+      if (!login) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
+      const { openedBy: _, spends = [], ...first } = login;
+      const spend = { id: challenge_id, proof: JSON.stringify(proof) };
+      const before = openedBefore(records, spend);
+      if (!before) {
+        for (const each of spends) openedBefore(records, each);
+        assertProof(records, login.user_id, proof);
+        if (login.person) addIdentity(records, login.user_id, login.person);
+      }
+      const data = before ? tokensOf(records, pushUrl, before) : openSession({ ...first, spends: [spend, ...spends] });
+      return { ...data, ...(trust_device && { trusted_device_token: trust(records, login) }) };
+    },
+  };
+}
+
 /** Creates the operations on the second factor. */
 export function factorsOf(deps: FakeOperationsDeps): Operations {
   const { records, endSession } = deps;
   const { secondFactor, sessions, newId, now } = records;
-  const openSession = createOpenSession(deps);
   const timestamp = () => now().toISOString();
 
   /** Ends the user's other sessions and the trust in devices, as each change of the factor does. */
@@ -35,14 +66,7 @@ export function factorsOf(deps: FakeOperationsDeps): Operations {
   }
 
   return {
-    confirmSecondFactor({ body }) {
-      const { challenge_id, trust_device, ...proof } = body as Body<'confirmSecondFactor'>;
-      const login = secondFactor.logins.get(challenge_id);
-      if (!login) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
-      assertProof(records, login.user_id, proof);
-      if (login.person) addIdentity(records, login.user_id, login.person);
-      return { ...openSession(login), ...(trust_device && { trusted_device_token: trust(records, login) }) };
-    },
+    ...secondStepOf(deps),
     findFactors({ session: { user_id } }) {
       const { confirmed_at = null, recovery_codes = [], removal = null } = secondFactor.of.get(user_id) ?? {};
       const passkeys = passkeysBy(records, user_id).length;
@@ -51,7 +75,7 @@ export function factorsOf(deps: FakeOperationsDeps): Operations {
         totp: { confirmed_at },
         recovery_codes_left: left,
         passkeys,
-        trusted_devices: [],
+        trusted_devices: trustedDevices(records, user_id),
         removal,
         timestamp: timestamp(),
       };
@@ -112,24 +136,30 @@ export function stepUpsOf({ records }: FakeOperationsDeps): Operations {
       const { challenge_id, ...proof } = body as FakeProof & { readonly challenge_id: string };
       const stepUp = stepUps.get(challenge_id);
       if (stepUp?.session_id !== session.session_id) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
+      const text = JSON.stringify(proof);
+      if (stepUp.answered?.proof === text) return stepUp.answered.data;
+      if (stepUp.answered) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
       const { methods } = waysOf(records, session.user_id, challenge_id);
       if (!methods.includes(proof.method))
         throw new FakeRefusal(403, 'ERR-STEP-UP-REQUIRED', { methods, max_age: 300 });
       assertProof(records, session.user_id, proof);
-      stepUps.delete(challenge_id);
+      const answer = (data: object) => {
+        stepUp.answered = { proof: text, data };
+        return data;
+      };
       const access = { token_type: 'Bearer', expires_in: 600, timestamp: timestamp() };
-      if (stepUp.purpose === 'session') return { access_token: newAccessToken(records, session), ...access };
+      if (stepUp.purpose === 'session') return answer({ access_token: newAccessToken(records, session), ...access });
       const step_up_token = newId();
       stepUps.set(step_up_token, { ...stepUp, isProved: true });
-      return { step_up_token, expires_at: challengeEnd(records), timestamp: timestamp() };
+      return answer({ step_up_token, expires_at: challengeEnd(records), timestamp: timestamp() });
     },
   };
 }
 
 /** Creates the operations with passkeys. */
 export function passkeysOf(deps: FakeOperationsDeps): Operations {
-  const { records } = deps;
-  const { passkeys, newId, now } = records;
+  const { records, pushUrl } = deps;
+  const { passkeys, challenges, newId, now } = records;
   const openSession = createOpenSession(deps);
   const timestamp = () => now().toISOString();
   const shown = ({ user_id: _, ...facts }: FakePasskey) => ({ ...facts, backed_up: true, last_used_at: null });
@@ -149,10 +179,12 @@ export function passkeysOf(deps: FakeOperationsDeps): Operations {
   return {
     createPasskeyChallenge({ body, session, example }) {
       assertFresh(records, session, body, 'passkeys');
-      return { ...example, timestamp: timestamp() };
+      return { ...example, challenge_id: newChallenge(records), timestamp: timestamp() };
     },
+    createPasskeyLoginChallenge: ({ example }) => ({ ...example, challenge_id: newChallenge(records) }),
     createPasskey({ body, session: { user_id } }) {
-      const { credential, name = null } = body as Body<'createPasskey'>;
+      const { challenge_id, credential, name = null } = body as Body<'createPasskey'>;
+      if (!challenges.has(challenge_id)) throw new FakeRefusal(403, 'ERR-PASSKEY-INVALID');
       if (passkeys.has(credential.id)) throw new FakeRefusal(409, 'ERR-PASSKEY-EXISTS');
       const passkey = { user_id, passkey_id: newId(), name, created_at: timestamp() };
       passkeys.set(credential.id, passkey);
@@ -177,11 +209,14 @@ export function passkeysOf(deps: FakeOperationsDeps): Operations {
       return signalOf(session.user_id);
     },
     logInByPasskey({ body, key }) {
-      const { credential, challenge_id: _, ...device } = body as Body<'logInByPasskey'>;
+      const { credential, challenge_id: id, ...device } = body as Body<'logInByPasskey'>;
+      if (!challenges.has(id)) throw new FakeRefusal(403, 'ERR-PASSKEY-INVALID');
+      const spend = { id, proof: JSON.stringify([credential, device.device_id, key]) };
+      const before = openedBefore(records, spend);
+      if (before) return tokensOf(records, pushUrl, before);
       const user_id = passkeys.get(credential.id)?.user_id;
       if (!user_id) throw new FakeRefusal(403, 'ERR-PASSKEY-INVALID', { unknown_credential: true });
-      const openedBy = { key: JSON.stringify(body), body: '' };
-      return openSession({ user_id, device, openedBy, ...(key && { key }) });
+      return openSession({ user_id, device, spends: [spend], ...(key && { key }) });
     },
   };
 }

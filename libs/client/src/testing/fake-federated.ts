@@ -1,86 +1,129 @@
-import type { Body } from '../calls/call.ts';
+import type { Body, Data } from '../calls/call.ts';
 import type { OperationName } from '../generated/operations.ts';
 import { isRecord, parseJson } from '../http/exchange.ts';
 import { base64url, textOfBase64url } from '../platform/base64url.ts';
-import { createOpenSession, type FakeOperation, type FakeOperationsDeps, FakeRefusal } from './fake-logins.ts';
+import { checkCode, createOpenByCode, mailCode } from './fake-codes.ts';
+import {
+  assertChallenge,
+  createOpenSession,
+  type FakeOperation,
+  type FakeOperationsDeps,
+  FakeRefusal,
+  newChallenge,
+  openedBefore,
+  tokensOf,
+} from './fake-logins.ts';
 import {
   type FakeIdentity,
   type FakeLink,
+  type FakeLogin,
   type FakePerson,
   type FakeRecords,
   type FakeUser,
-  mailedCode,
   userByEmail,
 } from './fake-records.ts';
 import { assertFresh, assertNotLast, challengeEnd, demandSecondFactor, endTrust } from './fake-ways.ts';
 
 type Operations = Partial<Record<OperationName, FakeOperation>>;
 
+/** A person, as a provider's token names them. `email_verified`: the provider gives the address out itself. */
+interface NamedPerson {
+  readonly sub: string;
+  readonly email?: string;
+  readonly email_verified?: boolean;
+  readonly name?: string;
+}
+
 /** Returns the ID token of a person, as a provider would sign it. The fake service knows every provider. */
-export function fakeIdToken(person: { readonly sub: string; readonly email?: string; readonly name?: string }): string {
+export function fakeIdToken(person: NamedPerson): string {
   const bytes = new TextEncoder().encode(JSON.stringify(person));
   return `fake.${base64url(bytes)}.token`;
 }
 
-function personOf(provider: string, token: string): FakePerson {
+/** Reads a token. A wrong one is refused with the status: a 401 would make an app with a session refresh. */
+function personOf(provider: string, token: string, status: 401 | 422): FakePerson {
   const claims = parseJson(textOfBase64url(token.split('.')[1] ?? ''));
-  if (!isRecord(claims) || typeof claims.sub !== 'string') throw new FakeRefusal(401, 'ERR-IDENTITY-TOKEN-INVALID');
-  const { sub, email, name } = claims as Omit<FakePerson, 'provider'>;
-  return { provider, sub, email, name };
+  if (!isRecord(claims) || typeof claims.sub !== 'string') throw new FakeRefusal(status, 'ERR-IDENTITY-TOKEN-INVALID');
+  const { sub, email, email_verified = false, name } = claims as unknown as NamedPerson;
+  return { provider, sub, email, email_verified, name };
 }
 
 const identityOf = ({ identities }: FakeRecords, { provider, sub }: FakePerson) =>
   identities.find((one) => one.provider === provider && one.sub === sub);
 
-/** Uses a challenge up. The same proof may come again, for the same session. */
-function spend({ spent }: FakeRecords, challengeId: string, proof: string): void {
-  if ((spent.get(challengeId) ?? proof) !== proof) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
-  spent.set(challengeId, proof);
-}
-
 /** Creates the logins by providers. */
 export function federatedLoginsOf(deps: FakeOperationsDeps): Operations {
-  const { records } = deps;
+  const { records, pushUrl } = deps;
   const openSession = createOpenSession(deps);
-  const proveAccount = createProveAccount(records);
   return {
     createFederatedChallenge: ({ example }) => ({
-      ...{ ...example, challenge_id: records.newId(), nonce: records.newId(), expires_at: challengeEnd(records) },
+      ...{ ...example, challenge_id: newChallenge(records), nonce: records.newId(), expires_at: challengeEnd(records) },
       timestamp: records.now().toISOString(),
     }),
     logInByProvider({ params: { provider = '' }, body, key, reply }) {
       const { challenge_id, id_token, trusted_device_token: token, ...rest } = body as Body<'logInByProvider'>;
-      const proof = JSON.stringify([id_token, rest.device_id]);
-      if (records.spent.has(challenge_id)) spend(records, challenge_id, proof);
-      const person = personOf(provider, id_token);
+      assertChallenge(records, challenge_id);
+      const spend = { id: challenge_id, proof: JSON.stringify([id_token, rest.device_id, key]) };
+      const before = openedBefore(records, spend);
+      if (before) return tokensOf(records, pushUrl, before);
+      const person = personOf(provider, id_token, 401);
       const known = identityOf(records, person)?.user_id;
       const user_id = known ?? registered(records, person, challenge_id, rest);
       if (known === undefined) reply.status = 201;
-      spend(records, challenge_id, proof);
-      const login = { user_id, device: rest, openedBy: { key: proof, body: '' }, ...(key && { key }) };
+      const login = { user_id, device: rest, spends: [spend], ...(key && { key }) };
       demandSecondFactor(records, login, token);
       return openSession(login);
     },
+    ...linksOf(deps),
+  };
+}
+
+/** Creates the links of identities to the accounts of their addresses. */
+function linksOf(deps: FakeOperationsDeps): Operations {
+  const { records, pushUrl } = deps;
+  const { users, passkeys } = records;
+  const openSession = createOpenSession(deps);
+  const openByCode = createOpenByCode(deps);
+
+  function linkFor(id: string): FakeLink {
+    const link = records.links.get(id);
+    if (link === undefined) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
+    return link;
+  }
+
+  function open({ user_id }: FakeLink, input: Body<'linkByProof'>, login: FakeLogin): Data<'logIn'> {
+    const { link_challenge_id, password, credential, challenge_id = '', code = '' } = input;
+    if (password !== undefined) demandSecondFactor(records, login, undefined);
+    else if (credential !== undefined) {
+      if (passkeys.get(credential.id)?.user_id !== user_id) throw new FakeRefusal(403, 'ERR-PASSKEY-INVALID');
+    } else return openByCode(checkCode(records, link_challenge_id, challenge_id, code), login);
+    return openSession(login);
+  }
+
+  return {
     requestLinkCode({ body, example }) {
       const { link_challenge_id } = body as Body<'requestLinkCode'>;
-      const link = records.links.get(link_challenge_id);
-      if (link === undefined) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
-      link.code_challenge_id = records.newId();
-      return { ...example, challenge_id: link.code_challenge_id };
+      const user = users.get(linkFor(link_challenge_id).user_id) as FakeUser;
+      return { ...example, challenge_id: mailCode(records, link_challenge_id, user.email), resend_at: null };
     },
     linkByProof({ body, key }) {
       const input = body as Body<'linkByProof'>;
       const { link_challenge_id, password, credential, code, challenge_id, ...device } = input;
-      const link = records.links.get(link_challenge_id);
-      if (link === undefined) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
-      proveAccount(link, input);
-      const proof = JSON.stringify([password, credential, code, device.device_id]);
-      spend(records, link.provider_challenge_id, proof);
+      const link = linkFor(link_challenge_id);
       const { user_id, person } = link;
-      const login = { user_id, device, person, openedBy: { key: proof, body: '' }, ...(key && { key }) };
-      if (credential === undefined) demandSecondFactor(records, login, undefined);
+      // The service looks at the password first, of a repeat too.
+      const isRight = password === undefined || (password !== '' && users.get(user_id)?.password === password);
+      if (!isRight) throw new FakeRefusal(401, 'ERR-INVALID-CREDENTIALS');
+      const spend = {
+        id: link.provider_challenge_id,
+        proof: JSON.stringify([password, credential, challenge_id, code, device.device_id, key]),
+      };
+      const before = openedBefore(records, spend);
+      if (before) return tokensOf(records, pushUrl, before);
+      const login = { user_id, device, person, spends: [spend], ...(key && { key }) };
+      const data = open(link, input, login);
       addIdentity(records, user_id, person);
-      return openSession(login);
+      return data;
     },
   };
 }
@@ -93,8 +136,9 @@ function registered(
   input: Pick<Body<'logInByProvider'>, 'space_creation_mode' | 'display_name'>,
 ): string {
   const { users, links, newId, now } = records;
-  const { email, name } = person;
-  const holder = userByEmail(records, email ?? '');
+  const { email, email_verified, name } = person;
+  if (email === undefined) throw new FakeRefusal(403, 'ERR-IDENTITY-ADDRESS-REQUIRED');
+  const holder = userByEmail(records, email);
   if (holder) {
     const link_challenge_id = newId();
     links.set(link_challenge_id, { user_id: holder.user_id, person, provider_challenge_id });
@@ -103,30 +147,15 @@ function registered(
     const details = { link_challenge_id, ...ways, expires_at: challengeEnd(records) };
     throw new FakeRefusal(409, 'ERR-ACCOUNT-LINK-REQUIRED', details);
   }
-  const { space_creation_mode: mode, display_name = null } = input;
-  if (mode === undefined) {
-    const details = { ...(email && { email }), ...(name && { display_name: name }) };
-    throw new FakeRefusal(403, 'ERR-REGISTRATION-REQUIRED', details);
-  }
-  if (email === undefined) throw new FakeRefusal(401, 'ERR-IDENTITY-TOKEN-INVALID');
+  const { space_creation_mode: mode, display_name = name ?? null } = input;
+  if (mode === undefined)
+    throw new FakeRefusal(403, 'ERR-REGISTRATION-REQUIRED', { email, ...(name && { display_name: name }) });
   const account_type = mode === 'CREATE_NEW_OFFICE' ? 'OFFICE' : 'HOME';
   const ids = { user_id: newId(), home_group_id: newId(), account_type } as const;
-  const facts = { email, password: '', display_name, locale: null, created_at: now().toISOString() };
+  const facts = { email, email_verified, password: '', display_name, locale: null, created_at: now().toISOString() };
   users.set(ids.user_id, { ...ids, ...facts } satisfies FakeUser);
   addIdentity(records, ids.user_id, person);
   return ids.user_id;
-}
-
-function createProveAccount({ users, passkeys }: FakeRecords) {
-  return ({ user_id, code_challenge_id }: FakeLink, proof: Body<'linkByProof'>): void => {
-    const { password, credential, challenge_id, code } = proof;
-    if (password !== undefined) {
-      if (!password || users.get(user_id)?.password !== password) throw new FakeRefusal(401, 'ERR-INVALID-CREDENTIALS');
-    } else if (credential !== undefined) {
-      if (passkeys.get(credential.id)?.user_id !== user_id) throw new FakeRefusal(403, 'ERR-PASSKEY-INVALID');
-    } else if (challenge_id !== code_challenge_id || code !== mailedCode)
-      throw new FakeRefusal(403, 'ERR-CODE-INVALID', { tries_left: 4 });
-  };
 }
 
 /** Gives a user an identity. Refuses one that another account has. */
@@ -153,12 +182,14 @@ export function identitiesOf({ records }: FakeOperationsDeps): Operations {
     },
     linkIdentity({ params: { identity: provider = '' }, body, session }) {
       const { challenge_id, id_token, ...fresh } = body as Body<'linkIdentity'>;
-      const person = personOf(provider, id_token);
+      assertChallenge(records, challenge_id);
+      const person = personOf(provider, id_token, 422);
       const known = identityOf(records, person);
       if (known && known.user_id !== session.user_id) throw new FakeRefusal(409, 'ERR-IDENTITY-IN-USE');
       if (!known) {
         assertFresh(records, session, fresh, 'identities');
-        spend(records, challenge_id, id_token);
+        if (records.spent.has(challenge_id)) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
+        records.spent.set(challenge_id, { proof: 'link', session });
       }
       return { ...shown(addIdentity(records, session.user_id, person)), timestamp: timestamp() };
     },

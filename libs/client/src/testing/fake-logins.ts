@@ -5,6 +5,7 @@ import {
   type FakeLogin,
   type FakeRecords,
   type FakeSession,
+  type FakeSpend,
   type FakeUser,
   newAccessToken,
   refreshTokenOf,
@@ -46,17 +47,36 @@ export interface FakeOperationsDeps {
 /** Carries out an operation and returns the `data` of its success. */
 export type FakeOperation = (call: FakeCall) => object;
 
+/** Returns the session that the challenge has opened with the same proof. Refuses a challenge that was used otherwise. */
+export function openedBefore({ spent }: FakeRecords, { id, proof }: FakeSpend): FakeSession | undefined {
+  const used = spent.get(id);
+  if (used && (used.proof !== proof || used.session.ended)) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
+  return used?.session;
+}
+
+/** Refuses a text that is no challenge. */
+export function assertChallenge({ challenges }: FakeRecords, id: string): void {
+  if (!challenges.has(id)) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
+}
+
+export function newChallenge({ challenges, newId }: FakeRecords): string {
+  const id = newId();
+  challenges.add(id);
+  return id;
+}
+
 /** Creates the end of every login: the function that opens the session and returns its tokens. */
 export function createOpenSession({ records, endSession, pushUrl }: FakeOperationsDeps) {
-  const { sessions, newId, now } = records;
-  return ({ user_id, device, openedBy, key }: FakeLogin): Data<'logIn'> => {
+  const { sessions, spent, newId, now } = records;
+  return ({ user_id, device, openedBy, key, spends = [] }: FakeLogin): Data<'logIn'> => {
     const { device_id = newId(), device_name, platform } = device;
     const live = [...sessions.values()].filter((one) => one.user_id === user_id && !one.ended);
     const earlier = openedBy && openedUnder(live, openedBy);
     if (earlier) return tokensOf(records, pushUrl, earlier);
     for (const one of live) if (one.device_id === device_id) endSession(one, 'replaced');
     const about = { device_id, device_name: device_name ?? null, platform: platform ?? null };
-    const ids = { session_id: newId(), user_id, created_at: now().toISOString() };
+    const created_at = now().toISOString();
+    const ids = { session_id: newId(), user_id, created_at, last_used_at: created_at };
     const session = {
       ...ids,
       ...about,
@@ -68,6 +88,7 @@ export function createOpenSession({ records, endSession, pushUrl }: FakeOperatio
       accessTokens: new Set<string>(),
     };
     sessions.set(session.session_id, session);
+    for (const { id, proof } of spends) spent.set(id, { proof, session });
     return tokensOf(records, pushUrl, session);
   };
 }

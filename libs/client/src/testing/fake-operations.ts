@@ -12,7 +12,7 @@ import {
   tokensOf,
 } from './fake-logins.ts';
 import { type FakeSession, type FakeUser, parseRefreshToken, rotate, userByEmail } from './fake-records.ts';
-import { demandSecondFactor } from './fake-ways.ts';
+import { demandSecondFactor, trustedDevices } from './fake-ways.ts';
 
 /** Creates the operations that have an effect in the fake service. */
 export function createFakeOperations(deps: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
@@ -32,7 +32,7 @@ export function createFakeOperations(deps: FakeOperationsDeps): Partial<Record<O
 
 function entranceOf(deps: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
   const { records, endSession, pushUrl } = deps;
-  const { users, answers, newId, now } = records;
+  const { users, sessions, answers, newId, now } = records;
   const openSession = createOpenSession(deps);
 
   const tokens = (session: FakeSession) => tokensOf(records, pushUrl, session);
@@ -50,7 +50,15 @@ function entranceOf(deps: FakeOperationsDeps): Partial<Record<OperationName, Fak
       const account_type = input.space_creation_mode === 'CREATE_NEW_OFFICE' ? 'OFFICE' : 'HOME';
       const ids = { user_id: newId(), home_group_id: newId(), account_type } as const;
       const { email, password } = input;
-      users.set(ids.user_id, { ...ids, email, password, display_name: null, locale: null, created_at: at });
+      users.set(ids.user_id, {
+        ...ids,
+        email,
+        password,
+        display_name: null,
+        locale: null,
+        created_at: at,
+        email_verified: false,
+      });
       const data = { ...ids, timestamp: at };
       if (idempotencyKey) answers.set(idempotencyKey, { body: text, data });
       return data;
@@ -71,6 +79,10 @@ function entranceOf(deps: FakeOperationsDeps): Partial<Record<OperationName, Fak
       if (!session.ended && session.key && session.key !== key) throw new FakeRefusal(401, 'IAD_JWT_REFRESH_EXPIRED');
       if (!session.ended && !rotate(session, generation)) endSession(session, 'reused');
       if (session.ended) throw new FakeRefusal(401, 'IAD_JWT_REFRESH_STOLEN', { reason: session.ended });
+      session.last_used_at = now().toISOString();
+      // The map has the latest used session last.
+      sessions.delete(session.session_id);
+      sessions.set(session.session_id, session);
       return tokens(session);
     },
   };
@@ -96,20 +108,20 @@ function sessionsOf({ records, endSession }: FakeOperationsDeps): Partial<Record
       return { message: 'SESSIONS_TERMINATED', terminated_sessions, timestamp: timestamp() };
     },
     listSessions({ session }) {
-      const list = liveOf(session.user_id).map(({ session_id, device_id, device_name, platform, created_at, key }) => ({
-        ...{ session_id, device_id, device_name, platform, created_at },
-        last_used_at: created_at,
+      const trusted = trustedDevices(records, session.user_id);
+      const shown = ({ session_id, device_id, device_name, platform, created_at, last_used_at, key }: FakeSession) => ({
+        ...{ session_id, device_id, device_name, platform, created_at, last_used_at },
         expires_at: new Date(now().getTime() + 2_592_000_000).toISOString(),
         bound: key !== undefined,
-        trusted: false,
+        trusted: trusted.some((one) => one.device_id === device_id),
         is_current: session_id === session.session_id,
-      }));
-      return { sessions: list, timestamp: timestamp() };
+      });
+      return { sessions: liveOf(session.user_id).reverse().map(shown), timestamp: timestamp() };
     },
     revokeSession({ params: { session_id = '' }, session }) {
       const found = sessions.get(session_id);
       if (found?.user_id !== session.user_id || found.ended) throw new FakeRefusal(404, 'ERR-LOGOUT-TARGET-NOT-FOUND');
-      endSession(found, 'revoked');
+      endSession(found, found === session ? 'logged_out' : 'revoked');
       return { message: 'SESSION_TERMINATED', session_id, timestamp: timestamp() };
     },
   };
@@ -120,7 +132,7 @@ function accountOf({ records }: FakeOperationsDeps): Partial<Record<OperationNam
   const userOf = ({ session }: FakeCall) => users.get(session.user_id) as FakeUser;
   const shown = (user: FakeUser): Data<'findAccount'> => {
     const { password, ...own } = user;
-    const facts = { email_verified: false, pending_email: null, role: 'owner', has_password: password !== '' } as const;
+    const facts = { pending_email: null, role: 'owner', has_password: password !== '' } as const;
     return { ...own, ...facts, password_changed_at: own.created_at, timestamp: now().toISOString() };
   };
   return {

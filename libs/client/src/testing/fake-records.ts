@@ -10,6 +10,7 @@ export interface FakeUser {
   home_group_id: string;
   account_type: 'HOME' | 'OFFICE';
   readonly created_at: string;
+  email_verified: boolean;
 }
 
 export interface FakeSession {
@@ -19,6 +20,7 @@ export interface FakeSession {
   readonly device_name: string | null;
   readonly platform: 'ios' | 'android' | 'web' | 'other' | null;
   readonly created_at: string;
+  last_used_at: string;
   /**
    * Generations of the session's refresh tokens, as the service keeps them: see docs/specification/refresh.md,
    * "Generations".
@@ -36,6 +38,12 @@ export interface FakeSession {
   readonly accessTokens: Set<string>;
 }
 
+/** A proof that uses up a challenge. */
+export interface FakeSpend {
+  readonly id: string;
+  readonly proof: string;
+}
+
 /** A login whose password or passkey was right. */
 export interface FakeLogin {
   readonly user_id: string;
@@ -48,6 +56,16 @@ export interface FakeLogin {
   readonly key?: string;
   /** The person whose identity the login links. */
   readonly person?: FakePerson;
+  /** The proofs that count once the session is open. */
+  readonly spends?: readonly FakeSpend[];
+}
+
+/** A code that was mailed. */
+export interface FakeCode {
+  /** The operation that takes it, or the link that it is for. */
+  readonly purpose: string;
+  readonly email: string;
+  tries_left: number;
 }
 
 export interface FakeFactor {
@@ -71,6 +89,7 @@ export interface FakePerson {
   readonly provider: string;
   readonly sub: string;
   readonly email: string | undefined;
+  readonly email_verified: boolean;
   readonly name: string | undefined;
 }
 
@@ -89,14 +108,14 @@ export interface FakeLink {
   readonly person: FakePerson;
   /** The challenge of the token, which counts once. */
   readonly provider_challenge_id: string;
-  /** The challenge of the latest mailed code. */
-  code_challenge_id?: string;
 }
 
 export interface FakeStepUp {
   readonly session_id: string;
   readonly purpose: string;
   readonly isProved: boolean;
+  /** The proof that has answered the challenge, and the answer. */
+  answered?: { readonly proof: string; readonly data: object };
 }
 
 /** Everything that the fake service keeps. */
@@ -112,20 +131,20 @@ export interface FakeRecords {
     readonly logins: Map<string, FakeLogin>;
     /** Second factors by user. */
     readonly of: Map<string, FakeFactor>;
-    /** Tokens of trusted devices. */
-    readonly trusts: Set<string>;
-    /** Addresses by the challenge of a code to remove the second factor. */
-    readonly removals: Map<string, string>;
+    /** Trusted devices by their token. */
+    readonly trusts: Map<string, { readonly user_id: string; readonly device_id: string; readonly at: Date }>;
   };
-  /** Addresses by the challenge of a code to log in. */
-  readonly loginCodes: Map<string, string>;
+  /** Mailed codes by their challenge. */
+  readonly codes: Map<string, FakeCode>;
   /** Passkeys by credential id. */
   readonly passkeys: Map<string, FakePasskey>;
   readonly identities: FakeIdentity[];
   /** Links by their challenge. */
   readonly links: Map<string, FakeLink>;
-  /** Proofs by the challenge of a provider that they have used. */
-  readonly spent: Map<string, string>;
+  /** Challenges of providers and passkeys. */
+  readonly challenges: Set<string>;
+  /** Proofs by the challenge that they have used up, with the session that they have opened. */
+  readonly spent: Map<string, { readonly proof: string; readonly session: FakeSession }>;
   /** Step-ups by the text that is their challenge, then their token. */
   readonly stepUps: Map<string, FakeStepUp>;
   readonly newId: () => string;

@@ -16,14 +16,25 @@ export const challengeEnd = ({ now }: FakeRecords) => new Date(now().getTime() +
 
 const trustOf = ({ user_id, device }: FakeLogin) => `trust-${user_id}-${device.device_id}`;
 
-export function trust({ secondFactor }: FakeRecords, login: FakeLogin): string {
-  secondFactor.trusts.add(trustOf(login));
+export function trust({ secondFactor, now }: FakeRecords, login: FakeLogin): string {
+  const { user_id, device } = login;
+  secondFactor.trusts.set(trustOf(login), { user_id, device_id: device.device_id ?? '', at: now() });
   return trustOf(login);
+}
+
+/** Returns the devices that the user trusts, the latest first. */
+export function trustedDevices({ secondFactor }: FakeRecords, userId: string) {
+  const own = [...secondFactor.trusts.values()].filter(({ user_id }) => user_id === userId);
+  return own.reverse().map(({ device_id, at }) => ({
+    device_id,
+    trusted_at: at.toISOString(),
+    trusted_until: new Date(at.getTime() + 2_592_000_000).toISOString(),
+  }));
 }
 
 /** Ends the trust in a user's devices, or in one of them. */
 export function endTrust({ secondFactor: { trusts } }: FakeRecords, user_id: string, device_id = ''): void {
-  for (const one of trusts) if (one.startsWith(`trust-${user_id}-${device_id}`)) trusts.delete(one);
+  for (const one of trusts.keys()) if (one.startsWith(`trust-${user_id}-${device_id}`)) trusts.delete(one);
 }
 
 function hasFactor({ secondFactor: { of, code } }: FakeRecords, user_id: string): boolean {
