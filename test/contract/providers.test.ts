@@ -155,6 +155,35 @@ describe('an identity', () => {
     expect((await logInByProvider(api, person)).status).toBe(200);
   });
 
+  test('two providers may know a person by the same id, and each has an identity of its own', async () => {
+    const session = await newSession(api);
+    const person = newPerson();
+    const link = async (provider: 'office' | 'partner') =>
+      (await linkIdentity(api, session, person, undefined, provider)).json.data.identity_id;
+    const [office, partner] = [await link('office'), await link('partner')];
+    expect([await link('office'), await link('partner'), office]).toEqual([
+      office,
+      partner,
+      expect.not.stringMatching(partner),
+    ]);
+    const at = new Date();
+    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { 'identities.0.disabled_at': at } });
+    expect((await logInByProvider(api, person)).status).toBe(401);
+    const { json } = await logInByProvider(api, person, {}, 'partner');
+    const opened = await api.collections.sessions.findOne({ _id: json.data.session_id });
+    expect(opened).toMatchObject({ identity_id: partner });
+  });
+
+  test('an account has ten identities at most, and a full one adds none', async () => {
+    const session = await newSession(api);
+    const of = (sub: string) => ({ id: sub, provider: 'office', sub, created_at: new Date() });
+    const identities = Array.from({ length: 10 }, () => of(randomUUID()));
+    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { identities } });
+    const answer = await linkIdentity(api, session, newPerson());
+    expect(answer.status).toBe(409);
+    expect(await list(session)).toHaveLength(10);
+  });
+
   test('a token that has linked an identity does not log in', async () => {
     const session = await newSession(api);
     const body = { ...(await provePerson(api, newPerson())), current_password: password };
@@ -320,7 +349,9 @@ describe('a person without an account', () => {
     await api.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at: new Date(0) } });
     const register = (email = person.email) => logInByProvider(api, { ...person, email }, newHome);
     const taken = [409, 'ERR-EMAIL-ALREADY-EXISTS'];
-    expect([await register(), await register(newPerson().email)].map(statusAndCode)).toEqual([taken, taken]);
+    const answers = [await register(), await register(newPerson().email)];
+    expect(answers.map(statusAndCode)).toEqual([taken, taken]);
+    expect(answers[0]?.json.details).toMatchObject({ rejected_email: person.email });
     await api.collections.users.deleteOne({ _id: user_id });
     expect((await register()).status).toBe(201);
   });
@@ -464,7 +495,10 @@ describe('a token', () => {
     const body = { ...(await provePerson(api, newPerson())), ...newHome };
     try {
       shiftMs += 601_000;
+      log.takeEvents();
       expect(statusAndCode(await api.post(path, body))).toEqual([410, 'ERR-CODE-EXPIRED']);
+      // The token is not wrong.
+      expect(log.takeEvents()).toEqual([]);
     } finally {
       shiftMs = 0;
     }
