@@ -356,6 +356,8 @@ describe('a person without an account', () => {
     expect((await register()).status).toBe(201);
   });
 
+  // answers: Logto CVE-2026-15611, https://nvd.nist.gov/vuln/detail/CVE-2026-15611
+  // Somebody with the owner’s address at another provider was linked to the owner’s account.
   test('a person never gets the account that has the address', async () => {
     const account = await newSession(api);
     await verify(account);
@@ -435,6 +437,8 @@ describe('a person who has an account', () => {
     expect((await api.post(path, await provePerson(api, person), proof)).json.data.bound).toBe(true);
   });
 
+  // answers: Logto CVE-2026-15616, https://nvd.nist.gov/vuln/detail/CVE-2026-15616
+  // A login by another provider needed no second factor.
   test('a login by a provider needs the second factor if it is on, and that uses the token up', async () => {
     const { person, user_id, access_token, email } = await registered();
     const { json } = await logInByCode(api, await requestLoginCode(api, email));
