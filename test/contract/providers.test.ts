@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { type Account, newDevice, newSession, password, registerAccount, withHeaders } from '../support/accounts.ts';
-import { codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
+import { changeEmail, codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
 import { bearer, insertInvite, refresh } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
@@ -364,6 +364,13 @@ describe('a person without an account', () => {
     const answer = await logInByProvider(api, newPerson({ email: account.email.toUpperCase() }), newHome);
     expect(statusAndCode(answer)).toEqual([409, 'ERR-ACCOUNT-LINK-REQUIRED']);
     expect(await sessionsOf(account.user_id)).toBe(1);
+  });
+
+  test('a person never gets an address that its account can still take back', async () => {
+    const session = await newSession(api);
+    await changeEmail(api, session, newPerson().email);
+    const answer = await logInByProvider(api, newPerson({ email: session.email }), newHome);
+    expect(statusAndCode(answer)).toEqual([409, 'ERR-EMAIL-ALREADY-EXISTS']);
   });
 
   test('an account registered by a provider has no password until a reset sets one', async () => {
