@@ -94,7 +94,8 @@ export const waysIn: readonly Area[] = [
     ],
     [
       `${federated}/{identity-lists,link-by-proof,link-challenge,link-identity,log-in-by-provider,provider-challenge,register-identity,request-link-code,unlink-identity}.ts`,
-      'test/{contract/{providers,provider-links},integration/api/provider-codes}.test.ts',
+      'test/contract/{providers,provider-links}.test.ts',
+      'test/integration/api/provider-codes.test.ts',
     ],
   ),
 ];
