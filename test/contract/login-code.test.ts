@@ -424,6 +424,22 @@ test('a code makes its device and network known to the limits of logins, and a f
       // Whoever registered the address may be somebody else, until it is proved.
       expect(await guess(registrar)).toBe(email_verified_at ? 401 : 429);
     }
+    const { email, user_id, recovery_codes } = await guardedAccount(strict, Date.now());
+    await strict.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+    const device_id = randomUUID();
+    const half = await logInByCode(strict, await requestLoginCode(strict, email), { device_id });
+    const proof = { method: 'recovery_code', code: recovery_codes[0], trust_device: true };
+    const { json } = await completeLogin(strict, half.json.details.challenge_id, proof);
+    const { trusted_device_token } = json.data;
+    const cafe = { 'X-Forwarded-For': '203.0.113.10' };
+    const trusted = { device_id, trusted_device_token };
+    expect((await logInByCode(strict, await requestLoginCode(strict, email), trusted, cafe)).status).toBe(200);
+    const guess = async (place: string) =>
+      (await strict.post('/api/v1/auth/login', { email, password: 'a wrong password' }, { 'X-Forwarded-For': place }))
+        .status;
+    for (let sent = 0; sent < 5; sent += 1) await guess('198.51.100.7');
+    // The trust in the device has replaced the second factor, and trust is none of a place.
+    expect(await guess(cafe['X-Forwarded-For'])).toBe(429);
   } finally {
     await strict.close();
   }
