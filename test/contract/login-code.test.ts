@@ -23,12 +23,13 @@ import {
   wrongCodeOf,
 } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
+import { withFailPoint } from '../support/fail-point.ts';
 import { bearer, insertInvite, refresh } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { codeAt, completeLogin, guardedAccount, switchOn } from '../support/second-factor.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 let api: TestApi;
 let shiftMs = 0;
@@ -315,6 +316,28 @@ describe('the first proof of an address', () => {
     expect([await byPassword(account.email), (await stored(account))?.is_password_void]).toEqual([200, false]);
   });
 
+  test('a login by code leaves the password alone if the address is proved between the check and the session', async () => {
+    const account = await registerAccount(api);
+    const challenge = await requestLoginCode(api, account.email);
+    const appName = 'login-code';
+    const uri = new URL(testEnvironment().mongodbUri);
+    uri.searchParams.set('appName', appName);
+    const shared = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
+    const other = await startTestApi({ ...shared, MONGODB_URI: uri.href });
+    // The other api begins its transaction again and again.
+    const command = { failCommands: ['findAndModify', 'update'], namespace: `${api.database}.users`, appName };
+    const again = { ...command, errorCode: 112, errorLabels: ['TransientTransactionError'] };
+    const { loggingIn } = await withFailPoint(api.mongo, 'alwaysOn', again, async (entered) => {
+      const loggingIn = logInByCode(other, challenge);
+      await entered();
+      await verify(account);
+      return { loggingIn };
+    });
+    expect((await loggingIn).status).toBe(200);
+    await other.close({ keepData: true });
+    expect([await byPassword(account.email), (await stored(account))?.is_password_void ?? false]).toEqual([200, false]);
+  });
+
   test('either a login by code or a simultaneous verification is the first proof; a verified account keeps its password', async () => {
     for (let round = 0; round < 8; round += 1) {
       const session = await newSession(api, { device_id: randomUUID() });
@@ -381,23 +404,42 @@ test('a code makes its network known only without a second factor', async () => 
   expect((await completeLogin(strange, half.json.details.challenge_id, wrong)).status).toBe(429);
 });
 
-test('a code makes its device and network known to the limits of logins', async () => {
+test('a code makes its device and network known to the limits of logins, and a first proof forgets all others', async () => {
   const aDay = { LOGIN_ACCOUNT_FREE_FAILURES: '1000', LOGIN_ACCOUNT_FAILURES_PER_DAY: '5' };
   const strict = await startTestApi({ ...aDay, TRUST_PROXY_HOPS: '1' });
   try {
     for (const email_verified_at of [new Date(0), undefined]) {
-      const { email, user_id } = await registerAccount(strict);
+      const at = (place: string): Record<string, string> => ({ 'X-Forwarded-For': place });
+      const registrar = at(email_verified_at ? '192.0.2.5' : '192.0.2.6');
+      const { email, user_id } = await registerAccount(withHeaders(strict, registrar));
       if (email_verified_at)
         await strict.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at } });
       const device = newDevice();
-      const at = (place: string): Record<string, string> => ({ 'X-Forwarded-For': place });
       const [home, elsewhere] = [at('203.0.113.9'), at('198.51.100.7')];
       await logInByCode(strict, await requestLoginCode(strict, email), {}, { ...home, ...device });
       const guess = async (headers = elsewhere) =>
         (await strict.post('/api/v1/auth/login', { email, password: 'a wrong password' }, headers)).status;
       for (let sent = 0; sent < 5; sent += 1) expect(await guess()).toBe(401);
       expect([await guess(), await guess({ ...elsewhere, ...device }), await guess(home)]).toEqual([429, 401, 401]);
+      // Whoever registered the address may be somebody else, until it is proved.
+      expect(await guess(registrar)).toBe(email_verified_at ? 401 : 429);
     }
+    const { email, user_id, recovery_codes } = await guardedAccount(strict, Date.now());
+    await strict.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+    const device_id = randomUUID();
+    const half = await logInByCode(strict, await requestLoginCode(strict, email), { device_id });
+    const proof = { method: 'recovery_code', code: recovery_codes[0], trust_device: true };
+    const { json } = await completeLogin(strict, half.json.details.challenge_id, proof);
+    const { trusted_device_token } = json.data;
+    const cafe = { 'X-Forwarded-For': '203.0.113.10' };
+    const trusted = { device_id, trusted_device_token };
+    expect((await logInByCode(strict, await requestLoginCode(strict, email), trusted, cafe)).status).toBe(200);
+    const guess = async (place: string) =>
+      (await strict.post('/api/v1/auth/login', { email, password: 'a wrong password' }, { 'X-Forwarded-For': place }))
+        .status;
+    for (let sent = 0; sent < 5; sent += 1) await guess('198.51.100.7');
+    // The trust in the device has replaced the second factor, and trust is none of a place.
+    expect(await guess(cafe['X-Forwarded-For'])).toBe(429);
   } finally {
     await strict.close();
   }

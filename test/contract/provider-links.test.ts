@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { logIn, newSession, password, registerAccount } from '../support/accounts.ts';
+import { logIn, newDevice, newSession, password, registerAccount, withHeaders } from '../support/accounts.ts';
 import { confirmReset, expire, requestReset, wrongCodeOf } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
 import { bearer } from '../support/groups.ts';
@@ -37,7 +37,7 @@ const clock = createStoppableClock();
 const now = () => clock.now() + shiftMs;
 
 beforeAll(async () => {
-  api = await startTestApi({}, { now }, log.logger);
+  api = await startTestApi({ TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
   const shared = { MONGODB_DATABASE: api.database };
   off = await startTestApi({ ...shared, ...withoutPasskeys });
   strict = await startTestApi({ ...shared, IDENTITY_ADD_LIMIT_PER_USER: '1' }, { now });
@@ -411,6 +411,31 @@ describe('a code for a link', () => {
     expect(statusAndCode(await linkByProof(api, mine.link_challenge_id, ofReset))).toEqual(wrong);
     expect((await linkByProof(api, mine.link_challenge_id, proof)).status).toBe(200);
   });
+
+  test.each([
+    { proven: 'never', codes: 5 },
+    { proven: 'once', codes: 10 },
+  ])(
+    'strangers use up no code for a link of a known device and network, whose address was proved $proven',
+    async ({ proven, codes }) => {
+      const from = (network: string, device: object) => withHeaders(api, { 'X-Forwarded-For': network, ...device });
+      const home = from('198.51.100.7', newDevice());
+      const { email, user_id } = await registerAccount(home);
+      if (proven === 'once') {
+        await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+      }
+      const { link_challenge_id } = await demandLink(api, newPerson({ email }));
+      async function codesOf(client: Pick<TestApi, 'post'>): Promise<number> {
+        for (let count = 0; ; count += 1) {
+          const { status } = await client.post('/api/v1/auth/federated/link/code', { link_challenge_id });
+          if (status === 429) return count;
+          expect(status).toBe(202);
+        }
+      }
+      expect(await codesOf(from('198.51.100.8', newDevice()))).toBe(5);
+      expect(await codesOf(home)).toBe(codes);
+    },
+  );
 
   test('a late code for a link answers 410, and one that has been guessed at five times is dead', async () => {
     const { person } = await accountAndPerson();

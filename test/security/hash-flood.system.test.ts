@@ -1,5 +1,14 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startProvider } from '@auth-account/local-stack/provider';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { requestLimits } from '../../services/api/src/limits/limits-table.ts';
+import { password, registerAccount, withHeaders } from '../support/accounts.ts';
+import { patiently } from '../support/http-client.ts';
 import { type Flood, floodLogins } from '../support/login-flood.ts';
+import { exchangingEntry, newHome, newPerson, requestProviderLogin } from '../support/providers.ts';
+import { startTestApi } from '../support/test-api.ts';
 import type { Timed } from '../support/timed.ts';
 
 const count = 400;
@@ -47,4 +56,53 @@ describe('many logins at once', () => {
     const isOurs = ({ status, code }: Timed) => status !== 200 && code !== 'ERR-DEPENDENCY-UNAVAILABLE';
     expect([...keys, ...refreshes].filter(isOurs)).toEqual([]);
   });
+});
+
+test('while a provider answers a byte a second, 200 logins with its codes hold few connections and no other login', async () => {
+  const issuer = await startProvider();
+  let [held, most] = [0, 0];
+  const slow = createServer((_, res) => {
+    held += 1;
+    most = Math.max(most, held);
+    const drip = setInterval(() => res.write(' '), 1_000);
+    res.once('close', () => {
+      clearInterval(drip);
+      held -= 1;
+    });
+  });
+  await once(slow.listen(0, '127.0.0.1'), 'listening');
+  const token_endpoint = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/token`;
+  const IDENTITY_PROVIDERS = JSON.stringify([{ ...exchangingEntry(issuer), token_endpoint }]);
+  const ofProduction = Object.values(requestLimits).map((row) => [row.setting, String(row.default)]);
+  const api = await startTestApi({ IDENTITY_PROVIDERS, TRUST_PROXY_HOPS: '1', ...Object.fromEntries(ofProduction) });
+  try {
+    const { email } = await registerAccount(api);
+    const bodies = Array.from({ length: 200 }, async () => {
+      const { challenge_id, nonce } = await requestProviderLogin(api);
+      const id_token = await issuer.sign({ ...newPerson(), aud: 'app', nonce });
+      return { challenge_id, id_token, authorization_code: 'any', ...newHome };
+    });
+    const logins = (await Promise.all(bodies)).map((body, i) =>
+      patiently(() =>
+        withHeaders(api, { 'X-Forwarded-For': `198.18.0.${i}` }).post('/api/v1/auth/federated/office', body),
+      ),
+    );
+    let isOver = false;
+    const all = Promise.all(logins).finally(() => {
+      isOver = true;
+    });
+    const others: number[] = [];
+    const logIn = () => api.post('/api/v1/auth/login', { email, password });
+    while (!isOver) others.push((await patiently(logIn)).status);
+    expect(new Set((await all).map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(others)).toEqual(new Set([200]));
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(32);
+    expect(held).toBe(0);
+  } finally {
+    await api.close();
+    slow.closeAllConnections();
+    slow.close();
+    await issuer.close();
+  }
 });

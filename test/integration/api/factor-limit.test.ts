@@ -259,6 +259,17 @@ describe('the total of an account over all places', () => {
     expect(await guess(limits, somewhere(), { account: { email: to, recovered_at: new Date(time) } })).toBe(4);
   });
 
+  test('wrong passwords of a session go on after a change of the address, and only the last of all is told', async () => {
+    const limits = newLimits();
+    const session = { sid: 's', device_id: 'd', amr: ['pwd'] };
+    const fail = async (address: string) => (await limits.guess(address, session, somewhere())).fail();
+    for (let verdicts = 1; verdicts < 10 + 70; verdicts += 1) expect(await fail(email)).toEqual({ isLast: false });
+    expect(await fail(email)).toEqual({ isLast: true });
+    const to = 'chef@example.com';
+    await limits.moved({ from: email, to }, session, somewhere());
+    await expect(fail(to)).rejects.toMatchObject({ code: 'ERR-RATE-LIMITED' });
+  });
+
   test('neither a factor that can’t be guessed nor an outage counts', async () => {
     const limits = newLimits();
     expect(await verdictsIn(limits, 20, somewhere, { isGuess: false })).toBe(100);

@@ -1,3 +1,4 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,9 @@ import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/m
 import { type RedisKeys, redisKeys } from '@auth-account/redis';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { createLimits, type Limits } from '../../../services/api/src/limits/limits.ts';
+import { type LimitSettings, limitConfig } from '../../../services/api/src/limits/limits-table.ts';
+import type { RequestOrigin } from '../../../services/api/src/request/request-origin.ts';
 import { newSession, registerAccount } from '../../support/accounts.ts';
 import { newDevice, signToken, startTestGateway } from '../../support/gateway-scene.ts';
 import { goodRequests, sendTo } from '../../support/good-requests.ts';
@@ -134,4 +138,58 @@ test('the worker repairs the deny list and delivers events once Redis has room',
   await eventually('the list', () => denyList.isComplete());
   expect(await denyList.find([session.session_id])).toEqual([{ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' }]);
   await receiver.waitFor(user_id);
+});
+
+test('a failover to a replica gives back the verdicts that it lacks, and no others', async () => {
+  await makeRoom();
+  const replica = await startRedis({
+    dir: join(dir, 'replica'),
+    log: () => undefined,
+    extraArgs: ['--replicaof', '127.0.0.1', String(server.port), '--repl-diskless-sync-delay', '0'],
+  });
+  const onReplica = new Redis(replica.url);
+  closing({ close: async () => onReplica.disconnect() });
+  closing({ close: () => replica.stop() });
+  const settings = Object.fromEntries(Object.keys(limitConfig).map((name) => [name, 1_000_000]));
+  const secret = createSecretKey(randomBytes(32));
+  const insured: unknown[] = [];
+  const limitsAt = (redis: Redis) =>
+    createLimits({
+      redis,
+      keyPrefix: 'failover',
+      secret: () => secret,
+      settings: settings as unknown as LimitSettings,
+      onRefused: () => undefined,
+      now: Date.now,
+      onInsured: () => void insured.push(redis),
+    });
+  const account = { email: 'cook@example.com' };
+  let networks = 0;
+  const anywhere = (): RequestOrigin => ({ requestId: 'r', network: `198.18.${networks >> 8}.${networks++ & 255}` });
+  const tries = {
+    password: async (limits: Limits) => (await limits.logIn(account.email, anywhere())).fail(),
+    factor: (limits: Limits) => limits.secondFactor({ account, isGuess: true }, anywhere()),
+  };
+  /** Tries until a limit refuses. Returns the number of verdicts, of so many at most. */
+  async function verdicts(of: keyof typeof tries, limits: Limits, most = 1_000): Promise<number> {
+    for (let count = 0; count < most; count += 1) {
+      const isRefused = await tries[of](limits).then(
+        () => false,
+        ({ code }) => code === 'ERR-RATE-LIMITED',
+      );
+      if (isRefused) return count;
+    }
+    return most;
+  }
+  const limits = limitsAt(redis);
+  expect([await verdicts('password', limits, 50), await verdicts('factor', limits, 2)]).toEqual([50, 2]);
+  await eventually('the replica has them', async () => (await redis.wait(1, 1_000)) === 1);
+  // The replica receives nothing more, because it cannot log in.
+  await onReplica.config('SET', 'masterauth', 'wrong');
+  await redis.call('CLIENT', 'KILL', 'TYPE', 'replica');
+  expect([await verdicts('password', limits), await verdicts('factor', limits)]).toEqual([20, 3]);
+  await onReplica.replicaof('NO', 'ONE');
+  const after = limitsAt(onReplica);
+  expect([await verdicts('password', after), await verdicts('factor', after)]).toEqual([20, 3]);
+  expect(insured).toEqual([]);
 });

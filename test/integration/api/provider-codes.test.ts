@@ -18,6 +18,7 @@ import {
 import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
 import { codeAt, completeLogin, switchOn } from '../../support/second-factor.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
+import { eventually } from '../../support/worker-scene.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;
 let api: TestApi;
@@ -256,6 +257,32 @@ test('simultaneous logins with codes store one token', async () => {
   // The others came too late, which is no refusal. On a busy machine a code may get no answer.
   const others = outcomes.filter(({ event, reason }) => event !== 'provider_token.kept' && reason !== 'unavailable');
   expect(others).toEqual([]);
+});
+
+test('of many codes at once 32 are exchanged, and the other logins wait for none of them and exchange the next code', async () => {
+  let [asked, answered] = [0, 0];
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  onExchange = () => {
+    asked += 1;
+    return held;
+  };
+  const people = Array.from({ length: 34 }, () => newPerson());
+  const logins = people.map(async (person) => {
+    const answer = await api.post(path, { ...(await proof(person)), ...newHome });
+    answered += 1;
+    return { person, status: answer.status, user_id: answer.json.data.user_id };
+  });
+  await eventually('the exchanges and the other logins', () => asked === 32 && answered === 2);
+  release();
+  onExchange = undefined;
+  const all = await Promise.all(logins);
+  expect(new Set(all.map(({ status }) => status))).toEqual(new Set([201]));
+  const without = all.filter(({ user_id }) => outcomeOf(user_id).some(({ reason }) => reason === 'unavailable'));
+  expect(without).toHaveLength(2);
+  for (const { person, user_id } of without) {
+    expect((await api.post(path, await proof(person))).status).toBe(200);
+    expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
+  }
 });
 
 test('no log names a token or the key', () => {

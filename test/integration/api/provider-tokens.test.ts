@@ -258,6 +258,8 @@ describe('the address in an ID token', () => {
   const told = async (change: object, of: Partial<IdentityProvider> = {}) =>
     open(of)(await sign({ ...proof, ...change }));
 
+  // answers: Logto CVE-2026-55216, https://github.com/logto-io/logto/security/advisories/GHSA-gc94-xqg8-v8r7
+  // Logins by Azure AD and OAuth 2 were linked past the check of email_verified, and so took over accounts.
   test('an address is proved only by the provider that gives it out, and only if the token says so', async () => {
     expect(await told({ email_verified: 'true' })).toMatchObject({ isOwnAddress: true });
     expect(await told({ email: 'cook@OFFICE.example' })).toMatchObject({ isOwnAddress: true });

@@ -224,6 +224,17 @@ test('user show tells all that support may know, and nothing that proves a passw
     group_name: 'Garden Street',
     group_members: 1,
     live_sessions: 1,
+    limits_account: expect.stringMatching(/^[\w-]{22}$/),
+    known_places: 1,
+    known_places_with_failures: 0,
+    wrong_passwords: 0,
+    wrong_passwords_from_known: 0,
+    wrong_passwords_today: 0,
+    login_elsewhere_from: null,
+    wrong_factors: 0,
+    wrong_factors_from_known: 0,
+    factor_tries_elsewhere: [],
+    codes_asked_elsewhere: [],
   });
   const user = await scene.collections.users.findOne({ _id: phone.user_id });
   for (const secret of [user?.password_hash, phone.refresh_token]) expect(JSON.stringify(seen)).not.toContain(secret);

@@ -268,7 +268,8 @@ test('work that conflicts is given up at the deadline, and leaves nothing', asyn
   await expect(transaction(work, { isCommitted: never, hold, deadlineMs: 300 })).rejects.toMatchObject({
     codeName: 'WriteConflict',
   });
-  expect(new Set(retries)).toEqual(new Set(['work']));
+  // On a slow machine the first try may outlast the deadline.
+  expect(retries.filter((kind) => kind !== 'work')).toEqual([]);
   expect(await collections.sessions.findOne({ _id })).toMatchObject({ gen: retries.length + 2 });
 });
 

@@ -4,31 +4,21 @@ import { parseArgs } from 'node:util';
 import { bundleAll } from '../bundle-all.ts';
 
 /**
- * `npm run faults [-- --minutes N --seed N --rate N --faults N --only PATTERN --population N
- * --lock-seconds N --no-install --bundles]`: runs the real
- * services, a MongoDB replica set of three and Redis on loopback under a steady load, while one fault follows another,
- * for 15 minutes by default. The load's apps remember their answers. Prints each fault with its effect, then the tables,
- * and exits with 1 if a promise was not kept. Seed, history (a JSON object a line), report and the services' logs go to
- * `reports/faults-<seed>`. The same seed repeats the kinds of fault, their order and length, but not the actions of
- * users, which depend on their answers.
+ * `npm run faults` (docs/testing.md, "Faults") runs the real services, a MongoDB replica set of three and Redis on loopback
+ * under a steady load, while one fault follows another. The load's apps remember their answers. Prints each fault with
+ * its effect, then the tables, and exits with 1 if a promise was not kept.
  */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '15' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
-    /** Number of actions that apps start per second. */
     rate: { type: 'string', default: '50' },
-    /** Number of active users, at most. */
     population: { type: 'string', default: '150' },
-    /** Seconds for which a killed process leaves its locks in MongoDB. */
     'lock-seconds': { type: 'string', default: '60' },
-    /** Maximum number of faults. */
     faults: { type: 'string', default: 'Infinity' },
-    /** A regular expression. Only kinds of fault whose name matches happen. */
     only: { type: 'string', default: '' },
     /** True to leave out faults that need an installation first. */
     'no-install': { type: 'boolean', default: false },
-    /** True to run the services' bundles, as their images do. */
     bundles: { type: 'boolean', default: false },
   },
 });

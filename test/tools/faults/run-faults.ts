@@ -88,7 +88,7 @@ export async function runFaults(options: RunOptions): Promise<Report> {
     await sleep(warmUpMs);
     const faults = await breakThings(stack, world, options);
     await Promise.all([load.finish(lockSeconds * 1_000 + patienceMs), sdk.finish(), ways.finish()]);
-    const repeatedDeliveries = await checkAll(stack, world, { load, sdk, ways });
+    const repeatedDeliveries = await checkAll(stack, world, { load, sdk, ways, faults });
     const seconds = Math.round((performance.now() - begun) / 1_000);
     const kills = faults.filter(({ isKill }) => isKill).length;
     const operations = sumOperations(history);
@@ -130,6 +130,12 @@ function createWorld({ services, mailbox, provider }: FaultStack, history: Histo
     gatewayPorts: portsOf('push-gateway'),
     mailbox,
     provider,
+    redisAge: 0,
+    async insured() {
+      const apis = services.filter(({ service }) => service === 'api');
+      const counts = await Promise.all(apis.map((api) => api.countOf('auth_login_limits_insured_total')));
+      return counts.reduce((sum, count) => (sum === undefined || count === undefined ? undefined : sum + count), 0);
+    },
     nextRequestId() {
       requests += 1;
       return `faults-${seed}-${requests}`;
@@ -138,7 +144,7 @@ function createWorld({ services, mailbox, provider }: FaultStack, history: Histo
 }
 
 /** Runs the faults one after another, each when everything has recovered from the last. */
-async function breakThings(stack: FaultStack, world: World, options: RunOptions): Promise<FaultRecord[]> {
+async function breakThings(stack: FaultStack, world: WayWorld, options: RunOptions): Promise<FaultRecord[]> {
   const { seed, seconds, most, only, log } = options;
   const { history } = world;
   const random = createRandom(seed);
@@ -148,7 +154,7 @@ async function breakThings(stack: FaultStack, world: World, options: RunOptions)
   const until = history.now() + seconds * 1_000;
   const faults: FaultRecord[] = [];
   for (const kind of faultSequence(kinds, random)) {
-    const fault = await breakOnce(kind, stack, history, random);
+    const fault = await breakOnce(kind, stack, world, random);
     faults.push(fault);
     log(
       `${(history.now() / 1_000).toFixed(0).padStart(5)} s  ${fault.name} (${fault.detail}): no write for ` +
@@ -171,14 +177,18 @@ async function lookAtEnded({ collections }: FaultStack, world: World): Promise<v
 async function breakOnce(
   kind: FaultKind,
   stack: FaultStack,
-  history: History,
+  world: WayWorld,
   random: () => number,
 ): Promise<FaultRecord> {
+  const { history } = world;
   const { name, isKill } = kind;
   const [shortest, longest] = kind.holdMs;
   const hold = shortest + random() * (longest - shortest);
   const from = history.now();
+  const aging = name === 'Redis emptied' ? 1 : 0;
+  world.redisAge += aging;
   const { detail, mend } = await kind.inject(stack, random);
+  world.redisAge += aging;
   history.note('broken', { name, detail });
   await sleep(hold);
   await mend().catch((error: Error) => history.violate(error.message, { name, detail }));
@@ -205,13 +215,14 @@ async function awaitParts(stack: FaultStack, history: History): Promise<void> {
   await waitUntil(isReady, options).catch(() => history.violate('the parts did not recover', { complaint }));
 }
 
-interface Users {
+interface Run {
   readonly load: Load;
   readonly sdk: SdkUsers;
   readonly ways: WayUsers;
+  readonly faults: readonly FaultRecord[];
 }
 
-async function checkAll(stack: FaultStack, world: World, { load, sdk, ways }: Users): Promise<number> {
+async function checkAll(stack: FaultStack, world: World, { load, sdk, ways, faults }: Run): Promise<number> {
   const { history, ledger } = world;
   const { users } = sdk;
   for (const person of load.people) {
@@ -221,7 +232,7 @@ async function checkAll(stack: FaultStack, world: World, { load, sdk, ways }: Us
   }
   await lookAtEnded(stack, world);
   await checkSdkUsers({ users, history, collections: stack.collections, patienceMs: sdkPatienceMs });
-  await checkWayUsers(ways, stack.collections);
+  await checkWayUsers(ways, stack.collections, faults);
   await waitForErasures(stack.collections, history);
   await waitForDelivery(stack, history);
   const { collections, subscribers } = stack;

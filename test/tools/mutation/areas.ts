@@ -220,7 +220,7 @@ const limits: Area = {
   aim: 90,
   parts: [
     { sources: [`${ofLimits}/memory-counts.ts`], tests: [`${ofLimits}/memory-counts.test.ts`] },
-    ...['code-limit', 'limits', 'login-limits', 'request-limit'].map((name) => ({
+    ...['code-limit', 'limits', 'login-{limits,names}', 'request-limit'].map((name) => ({
       sources: [`${ofLimits}/${name}.ts`],
       tests: ['test/integration/api/{limits-*,factor-limit,rate-limit-rules}.test.ts'],
     })),

@@ -95,6 +95,7 @@ export const waysIn: readonly Area[] = [
     [
       `${federated}/{identity-lists,link-by-proof,link-challenge,link-identity,log-in-by-provider,provider-challenge,register-identity,request-link-code,unlink-identity}.ts`,
       'test/contract/{providers,provider-links}.test.ts',
+      'test/integration/api/provider-codes.test.ts',
     ],
   ),
 ];

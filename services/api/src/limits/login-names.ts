@@ -59,9 +59,7 @@ export function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identit
       const before = keys.tagOf('account', had);
       names.push(keys.provenOf(before), keys.wrongOf('password', before), keys.wrongOf('factor', before));
       kept.push('all', 'all', 'since', 'since', keys.tagOf('account-address', had, prefix), network);
-      for (const each of holders.filter((one) => one !== undefined)) {
-        kept.push(holderTag(keys, had, each), holderTag(keys, emailKey, each));
-      }
+      for (const each of holders) kept.push(holderTag(keys, had, each), holderTag(keys, emailKey, each));
     }
     const made = { names, device, network, account, kept };
     known.set(identity, made);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { callUntilAnswered, type World } from '../load/app.ts';
+import { callUntilAnswered, patiently, type World } from '../load/app.ts';
 import type { Reply } from '../load/app-request.ts';
 import { isDue } from '../load/credentials.ts';
 import type { AccountRecord, Credentials, Deletion } from '../load/ledger.ts';
@@ -71,15 +71,9 @@ async function send(world: World, id: number, path: string, fields: object): Pro
   const person = { id, random: Math.random, timeoutMs };
   const idempotencyKey = randomUUID();
   const request = () => ({ method: 'POST', path, body: fields, idempotencyKey }) as const;
-  const deadline = performance.now() + patienceMs;
-  // The load may be over, but here the requests go on. All parts are ready, so a 503 of a busy machine is repeated.
-  const patient = {
-    ...world,
-    get isOver() {
-      return performance.now() > deadline;
-    },
-  };
-  return (await callUntilAnswered({ world: patient, person }, { kind: 'final try', sort: 'write', request })).reply;
+  // All parts are ready, so a 503 of a busy machine is repeated.
+  const caller = { world: patiently(world, patienceMs), person };
+  return (await callUntilAnswered(caller, { kind: 'final try', sort: 'write', request })).reply;
 }
 
 const saying = (reply: Reply | undefined) => ({ status: reply?.status, code: reply?.code });

@@ -16,6 +16,8 @@ export interface AppRequest {
   readonly body?: object;
   readonly accessToken?: string;
   readonly idempotencyKey?: string;
+  /** The client's network, as a proxy tells it. */
+  readonly network?: string;
 }
 
 export interface SendOptions {
@@ -32,12 +34,13 @@ export function sendFromApp(
   request: AppRequest,
   { port, requestId, timeoutMs }: SendOptions,
 ): Promise<Reply | undefined> {
-  const { method, path, body = {}, accessToken, idempotencyKey } = request;
+  const { method, path, body = {}, accessToken, idempotencyKey, network } = request;
   const headers = {
     'Content-Type': 'application/json',
     'X-Request-ID': requestId,
     ...(accessToken === undefined ? {} : { Authorization: `Bearer ${accessToken}` }),
     ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+    ...(network === undefined ? {} : { 'X-Forwarded-For': network }),
   };
   const sent = { method, path, headers, agent, signal: AbortSignal.timeout(timeoutMs) };
   return send(`http://127.0.0.1:${port}`, method === 'POST' ? { ...sent, body } : sent).then(replyOf, () => undefined);

@@ -30,6 +30,17 @@ export interface World {
   nextRequestId(): string;
 }
 
+/** Returns the world of apps that do not give up for a while, although the load is over. */
+export function patiently<W extends World>(world: W, patienceMs: number): W {
+  const deadline = performance.now() + patienceMs;
+  return {
+    ...world,
+    get isOver() {
+      return performance.now() > deadline;
+    },
+  };
+}
+
 /** An installation of the app. */
 export interface Device {
   readonly deviceId: string;

@@ -23,6 +23,8 @@ export interface ServiceInstance {
   readonly front: CuttableProxy | undefined;
   /** Returns undefined if `/readyz` answers 200, and otherwise the answer. */
   findComplaint(): Promise<string | undefined>;
+  /** Returns the value of a metric without labels; undefined if the process does not answer. */
+  countOf(metric: string): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export async function startInstance(options: InstanceOptions): Promise<ServiceIn
   const name = `${service === 'push-gateway' ? 'gateway' : service}-${number}`;
   const redisProxy = await startCuttableProxy(options.redis.port);
   const opsPort = await findFreePort();
+  const read = (path: string) => send(`http://127.0.0.1:${opsPort}`, { method: 'GET', path });
   const port = service === 'worker' ? undefined : await findFreePort();
   const front = port === undefined ? undefined : await startCuttableProxy(port);
   const log = createWriteStream(join(options.logDir, `${name}.log`));
@@ -72,12 +75,19 @@ export async function startInstance(options: InstanceOptions): Promise<ServiceIn
     front,
     async findComplaint() {
       try {
-        const request = { method: 'GET', path: '/readyz' };
-        const { status, text } = await send(`http://127.0.0.1:${opsPort}`, request);
+        const { status, text } = await read('/readyz');
         return status === 200 ? undefined : `${name}: ${status} ${text}`;
       } catch (error) {
         return `${name}: ${(error as Error).message}`;
       }
+    },
+    async countOf(metric) {
+      const text = await read('/metrics').then(
+        (answer) => answer.text,
+        () => '',
+      );
+      const found = new RegExp(`^${metric} (\\d+)`, 'm').exec(text)?.[1];
+      return found === undefined ? undefined : Number(found);
     },
     async close() {
       await process.stop();

@@ -167,6 +167,7 @@ function environment(
     ARGON2_MEMORY_KIB: '8',
     ARGON2_PASSES: '1',
     ...unlimitedRequests,
+    TRUST_PROXY_HOPS: '1',
     LOGIN_FREE_FAILURES: '15',
     LOGIN_KNOWN_FAILURES_PER_DAY: '100',
     LOGIN_ACCOUNT_FREE_FAILURES: '1000000',

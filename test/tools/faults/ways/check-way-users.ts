@@ -1,9 +1,12 @@
 import { waitUntil } from '@auth-account/local-stack';
 import type { Collections } from '@auth-account/stores';
+import { patiently } from '../load/app.ts';
+import type { FaultRecord } from '../report/print-report.ts';
 import { type FederatedUser, providerName } from './federated-user.ts';
 import type { GuardedUser } from './guarded-user.ts';
+import { checkGuesses } from './guessed-user.ts';
 import type { WayUsers } from './start-way-users.ts';
-import { post, violate, type WayUser } from './way-user.ts';
+import { post, violate } from './way-user.ts';
 
 type Stores = Pick<Collections, 'users' | 'sessions'>;
 
@@ -13,7 +16,12 @@ const sweepMs = 60_000;
 const patienceMs = 60_000;
 
 /** Compares the accounts of these users with what they were told. */
-export async function checkWayUsers({ federated, guarded }: WayUsers, stores: Stores): Promise<void> {
+export async function checkWayUsers(
+  { federated, guarded, guessed }: WayUsers,
+  stores: Stores,
+  faults: readonly FaultRecord[],
+): Promise<void> {
+  for (const user of guessed) checkGuesses(user, faults);
   await Promise.all(federated.map((user) => checkIdentity(user, stores)));
   await Promise.all(guarded.map((user) => checkRemoval(user, stores)));
 }
@@ -51,21 +59,10 @@ async function checkRemoval(user: GuardedUser, { users }: Stores): Promise<void>
   await expectLogin(user, 200);
 }
 
-/** Returns the user who goes on without an answer for a while, although the load is over. */
-function patient<U extends WayUser>(user: U): U {
-  const deadline = performance.now() + patienceMs;
-  const world = {
-    ...user.world,
-    get isOver() {
-      return performance.now() > deadline;
-    },
-  };
-  return { ...user, world };
-}
-
 async function expectLogin(user: GuardedUser, status: number): Promise<void> {
   const { email, password } = user;
-  const logIn = () => post(patient(user), 'login, guarded', 'login', { email, password });
+  const patient = { ...user, world: patiently(user.world, patienceMs) };
+  const logIn = () => post(patient, 'login, guarded', 'login', { email, password });
   let { reply } = await logIn();
   // The worker has removed the factor between the check of the password and the session.
   if (reply?.code === 'ERR-INVALID-CREDENTIALS') ({ reply } = await logIn());

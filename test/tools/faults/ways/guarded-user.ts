@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeAt } from '../../../support/second-factor.ts';
-import { callUntilAnswered } from '../load/app.ts';
-import { createWayUser, post, violate, type WayUser, type WayWorld } from './way-user.ts';
+import { createWayUser, post, postRight, registerUser, violate, type WayUser, type WayWorld } from './way-user.ts';
 
 /** A user with an authenticator app, who has lost it, orders its removal, and often finds it again. */
 export interface GuardedUser extends WayUser {
@@ -20,29 +19,12 @@ const lookMs = 250;
 /** Registers a user and switches the second factor on. Throws if an answer is an error. */
 export async function createGuardedUser(world: WayWorld, seed: number, id: number): Promise<GuardedUser> {
   const user = createWayUser(world, 'guarded', { seed, id });
-  const { email, registration } = user;
-  const credentials = { email, password: `password of ${email}` };
-  const send = async (to: string, body: object, accessToken?: string) => {
-    const idempotencyKey = email;
-    const request = () =>
-      ({ method: 'POST', path: to, body, idempotencyKey, ...(accessToken && { accessToken }) }) as const;
-    const { reply, wasUnsure } = await callUntilAnswered(
-      { world, person: user },
-      { kind: 'second factor', sort: 'write', request },
-    );
-    // A repeat of a confirmation that has taken effect.
-    const isDone = wasUnsure && reply?.code === 'ERR-CODE-EXPIRED';
-    if (reply === undefined || (reply.status >= 300 && !isDone))
-      throw new Error(`${to} answered ${reply?.status} ${reply?.code}`);
-    return reply.data as Readonly<Record<string, string>>;
-  };
-  const mode = { space_creation_mode: 'CREATE_NEW_HOME' };
-  registration.userId = (await send('/api/v1/auth/register', { ...credentials, ...mode })).user_id ?? '';
-  registration.outcome = 'acknowledged';
-  const { access_token } = await send('/api/v1/auth/login', credentials);
+  const credentials = { email: user.email, password: `password of ${user.email}` };
+  await registerUser(user, credentials.password);
+  const { access_token } = await postRight(user, '/api/v1/auth/login', credentials);
   const current_password = credentials.password;
-  const { factor_id, secret = '' } = await send('/api/v1/account/totp', { current_password }, access_token);
-  await send('/api/v1/account/totp/confirm', { factor_id, code: codeAt(secret) }, access_token);
+  const { factor_id, secret = '' } = await postRight(user, '/api/v1/account/totp', { current_password }, access_token);
+  await postRight(user, '/api/v1/account/totp/confirm', { factor_id, code: codeAt(secret) }, access_token);
   return { ...user, password: credentials.password, dueAt: 'none', asked: 0 };
 }
 

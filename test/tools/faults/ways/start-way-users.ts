@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFederatedUser, type FederatedUser, logInByProvider } from './federated-user.ts';
 import { createGuardedUser, type GuardedUser, loseFactor } from './guarded-user.ts';
+import { createGuessedUser, type GuessedUser, guessPassword } from './guessed-user.ts';
 import type { WayUser, WayWorld } from './way-user.ts';
 
-/** Users who log in by a provider, and users who lose their second factor, while things break. */
+/** Users who log in by a provider, who lose their second factor, and whose password is guessed, while things break. */
 export interface WayUsers {
   readonly federated: readonly FederatedUser[];
   readonly guarded: readonly GuardedUser[];
+  readonly guessed: readonly GuessedUser[];
   /** Lets all users finish what they are doing. */
   finish(): Promise<void>;
   close(): void;
@@ -24,9 +26,11 @@ export async function startWayUsers(world: WayWorld, seed: number): Promise<WayU
   const federated = ids.map((id) => createFederatedUser(world, seed, id));
   const guarded = await Promise.all(ids.map((id) => createGuardedUser(world, seed, id)));
 
-  async function live<U extends WayUser>(user: U, act: (user: U) => Promise<void>): Promise<void> {
+  const guessed = await Promise.all(ids.slice(0, 2).map((id) => createGuessedUser(world, seed, id)));
+
+  async function live<U extends WayUser>(user: U, act: (user: U) => Promise<void>, pace = 1): Promise<void> {
     while (!ending.signal.aborted) {
-      const pauseMs = shortestMs + user.random() * (longestMs - shortestMs);
+      const pauseMs = (shortestMs + user.random() * (longestMs - shortestMs)) / pace;
       await sleep(pauseMs, undefined, { signal: ending.signal }).catch(() => undefined);
       if (!ending.signal.aborted) await act(user);
     }
@@ -35,10 +39,12 @@ export async function startWayUsers(world: WayWorld, seed: number): Promise<WayU
   const lives = [
     ...federated.map((user) => live(user, logInByProvider)),
     ...guarded.map((user) => live(user, loseFactor)),
+    ...[...guessed, ...guessed].map((user) => live(user, guessPassword, 10)),
   ];
   return {
     federated,
     guarded,
+    guessed,
     async finish() {
       ending.abort();
       await Promise.all(lives);

@@ -6,6 +6,10 @@ import type { Registration } from '../load/ledger.ts';
 /** The load's world, with a provider of OpenID Connect. */
 export interface WayWorld extends World {
   readonly provider: Pick<Provider, 'sign'>;
+  /** Returns the steps of logins that the apis have judged without Redis; undefined while an api does not answer. */
+  readonly insured: () => Promise<number | undefined>;
+  /** Raised before and after Redis is emptied. */
+  redisAge: number;
 }
 
 /** A user with another way in than the password alone, who does one thing at a time. */
@@ -17,6 +21,8 @@ export interface WayUser {
   readonly email: string;
   readonly registration: Registration;
 }
+
+type Data = Readonly<Record<string, string>>;
 
 /** Creates a user whom the checks of the stores know. */
 export function createWayUser(world: WayWorld, kind: string, { seed, id }: { seed: number; id: number }): WayUser {
@@ -30,6 +36,26 @@ export function createWayUser(world: WayWorld, kind: string, { seed, id }: { see
 export function post(user: WayUser, kind: string, path: string, body: object): Promise<Answered> {
   const request = () => ({ method: 'POST', path: `/api/v1/auth/${path}`, body }) as const;
   return callUntilAnswered({ world: user.world, person: user }, { kind, sort: 'write', request });
+}
+
+/** Sends a request as {@link post} does, and returns the answer's data. Throws if the answer is an error. */
+export async function postRight(user: WayUser, path: string, body: object, accessToken?: string): Promise<Data> {
+  const { world, email: idempotencyKey } = user;
+  const request = () => ({ method: 'POST', path, body, idempotencyKey, ...(accessToken && { accessToken }) }) as const;
+  const call = { kind: 'set-up', sort: 'write', request } as const;
+  const { reply, wasUnsure } = await callUntilAnswered({ world, person: user }, call);
+  // A repeat of a confirmation that has taken effect.
+  const isDone = wasUnsure && reply?.code === 'ERR-CODE-EXPIRED';
+  if (reply === undefined || (reply.status >= 300 && !isDone))
+    throw new Error(`${path} answered ${reply?.status} ${reply?.code}`);
+  return reply.data as Data;
+}
+
+/** Registers the user with that password. */
+export async function registerUser(user: WayUser, password: string): Promise<void> {
+  const body = { email: user.email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+  user.registration.userId = (await postRight(user, '/api/v1/auth/register', body)).user_id ?? '';
+  user.registration.outcome = 'acknowledged';
 }
 
 /** Reports a broken promise to the user. */

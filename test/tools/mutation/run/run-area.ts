@@ -1,24 +1,15 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ProcessGuard } from '../../../support/create-process-guard.ts';
 import type { Area, Part } from '../area.ts';
 import type { ReportedMutant, StrykerReport } from '../results.ts';
+import { type RunStrykerOptions, runStryker } from './run-stryker.ts';
 import { strykerOptions } from './stryker-options.ts';
 
-export interface RunAreaOptions {
-  /** The copy of the project. */
-  readonly root: string;
-  /** The path of Stryker's program. */
-  readonly stryker: string;
+export interface RunAreaOptions extends RunStrykerOptions {
   /** The directory for reports, logs, and the data that Stryker keeps between runs. */
   readonly output: string;
-  readonly env: NodeJS.ProcessEnv;
   /** True to run also mutants whose files, according to Stryker, have not changed. */
   readonly force: boolean;
-  readonly guard: ProcessGuard;
   readonly log: (line: string) => void;
 }
 
@@ -99,23 +90,4 @@ async function runPart(
   if (force) await rm(incremental, { force: true });
   await runStryker(config, `${path}.log`, options);
   return JSON.parse(await readFile(report, 'utf8')) as StrykerReport;
-}
-
-async function runStryker(
-  config: string,
-  logFile: string,
-  { root, stryker, env, guard }: RunAreaOptions,
-): Promise<void> {
-  const child = spawn(process.execPath, [stryker, 'run', config], {
-    cwd: root,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  if (child.pid !== undefined) guard.watch(child.pid);
-  const log = createWriteStream(logFile);
-  child.stdout.pipe(log, { end: false });
-  child.stderr.pipe(log, { end: false });
-  const [code, signal] = await once(child, 'close');
-  log.end();
-  if (code !== 0) throw new Error(`Stryker ended with ${signal ?? `exit code ${code}`}: see ${logFile}`);
 }

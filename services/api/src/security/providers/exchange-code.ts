@@ -17,7 +17,13 @@ export interface ExchangeCodeDeps {
   readonly onError: (error: Error) => void;
 }
 
-/** Creates the exchange of a provider's codes. The client is loaded with the first code. */
+/** Limit for the codes of a provider that are exchanged at once. */
+const mostAtOnce = 32;
+
+/**
+ * Creates the exchange of a provider's codes. The client is loaded with the first code. Above {@link mostAtOnce} a code is
+ * not exchanged, so that a slow provider holds neither more connections of the process nor every login.
+ */
 export function createExchangeCode(
   exchange: ProviderExchange,
   { fetch, now, onError }: ExchangeCodeDeps,
@@ -27,7 +33,13 @@ export function createExchangeCode(
     const { createProviderClient } = await import('@auth-account/tokens/provider-client');
     return createProviderClient(exchange, { fetch, now });
   }
+  let underWay = 0;
   return async (code, { clientId, sub }) => {
+    if (underWay >= mostAtOnce) {
+      onError(new Error(`${mostAtOnce} exchanges are under way`));
+      return { fault: 'unavailable' };
+    }
+    underWay += 1;
     try {
       loaded ??= load();
       const { refreshToken, sub: person } = await (await loaded).exchange(code, clientId);
@@ -35,6 +47,8 @@ export function createExchangeCode(
     } catch (error) {
       onError(error as Error);
       return { fault: (error as Error).name === 'ProviderRefusal' ? 'wrong_code' : 'unavailable' };
+    } finally {
+      underWay -= 1;
     }
   };
 }

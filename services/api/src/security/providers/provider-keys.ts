@@ -62,7 +62,7 @@ export function createProviderKeys({ url, fetch, onKeys, onError, elapsed }: Pro
       return true;
     } catch (error) {
       failedAt = elapsed();
-      onError(new Error(`${url}: ${(error as Error).message}`, { cause: error }));
+      onError(new Error(`${url}: ${(error as Error).message}`));
       return false;
     } finally {
       underWay = undefined;
