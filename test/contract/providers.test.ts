@@ -168,7 +168,7 @@ describe('an identity', () => {
     ]);
     const at = new Date();
     await api.collections.users.updateOne({ _id: session.user_id }, { $set: { 'identities.0.disabled_at': at } });
-    expect((await logInByProvider(api, person)).status).toBe(401);
+    expect((await logInByProvider(api, person)).status).toBe(403);
     const { json } = await logInByProvider(api, person, {}, 'partner');
     const opened = await api.collections.sessions.findOne({ _id: json.data.session_id });
     expect(opened).toMatchObject({ identity_id: partner });
