@@ -311,6 +311,7 @@ describe('a webhook’s consumer', () => {
       record: async (jobId, { outcome }) => void recorded.push(`${outcome} ${jobId}`),
       deadLetters: { bury: async () => true },
       parking: { park: async () => undefined, resumedAt: () => 0 },
+      recovery: { onTaken: () => undefined },
       giveUpAfterMs: 60_000,
       timeoutMs: 60_000,
       connectTimeoutMs: 1_000,
