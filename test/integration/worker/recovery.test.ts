@@ -147,11 +147,10 @@ describe('events that wait for a subscriber', () => {
 
       const replay = await authctlJson(['events', 'replay', '--state', 'pending', '--yes'], options, 1);
       const reason = 'it waits for crm: authctl events retry crm';
-      expect(replay).toMatchObject({
-        replayed: 0,
-        skipped: 2,
-        skips: waiting.map(({ id }) => ({ event_id: id, reason })),
-      });
+      expect(replay).toMatchObject({ replayed: 0, skipped: 2 });
+      const skips = waiting.map(({ id }) => ({ event_id: id, reason }));
+      expect(replay.skips).toHaveLength(skips.length);
+      expect(replay.skips).toEqual(expect.arrayContaining(skips));
 
       const before = receiver.received.length;
       expect(await authctlJson(['events', 'retry', 'crm'], options)).toEqual({ subscriber: 'crm', retried: true });

@@ -123,7 +123,7 @@ function explainSkip({ reason, waitingFor = [] }: Replayed, subscriber: string |
     case 'not_configured':
       return 'the workers do not have its subscriber, or it does not take such events';
     default:
-      return subscriber === undefined ? 'no subscriber had it' : `nothing of it is for ${subscriber}`;
+      return subscriber === undefined ? 'no subscriber had it' : `${subscriber} has it, or is not to get it`;
   }
 }
 
