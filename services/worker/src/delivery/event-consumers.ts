@@ -40,6 +40,9 @@ export interface JobConsumerSettings {
 /** Pause before the consumer runs again after Redis was away, in ms; BullMQ's default is 15 s. */
 const runRetryDelay = 500;
 
+/** Sets a field of a job. If Redis has lost the job, a new key would keep the job from being added again. */
+const setIfThere = "return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])";
+
 /** Creates a BullMQ worker that loses no job, however often it is killed. */
 export function createJobConsumer<T, R = void>(
   { queueName, connection, keys, onError }: ConsumerOptions,
@@ -74,7 +77,7 @@ export function createJobConsumer<T, R = void>(
     const { retryAfterMs = 0 } = error instanceof DeliveryError ? error : {};
     if (id !== undefined && retryAfterMs > 0) {
       const until = Date.now() + Math.min(retryAfterMs, maximumRetryAfterMs);
-      await connection.hset(worker.toKey(id), notBeforeField, until).catch(report);
+      await connection.eval(setIfThere, 1, worker.toKey(id), notBeforeField, until).catch(report);
     }
     throw error;
   };
