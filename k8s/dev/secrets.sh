@@ -46,10 +46,11 @@ if ! has auth-mongodb; then
 fi
 
 if ! has redis; then
-  auth=$(random) messages=$(random)
-  # The second user may publish messages to apps and nothing else: docs/push.md.
-  make redis "auth-password=$auth" "messages-password=$messages" "users.acl=$(
+  admin=$(random) auth=$(random) messages=$(random)
+  # The last user may publish messages to apps and nothing else: docs/push.md.
+  make redis "admin-password=$admin" "auth-password=$auth" "messages-password=$messages" "users.acl=$(
     printf 'user default off\n'
+    printf 'user admin on #%s ~* &* +@all\n' "$(printf %s "$admin" | sha256sum | cut -d ' ' -f 1)"
     printf 'user auth on #%s ~* &* +@all -flushall -flushdb -shutdown -debug -acl -replicaof -failover -module -config +config|get\n' \
       "$(printf %s "$auth" | sha256sum | cut -d ' ' -f 1)"
     printf 'user messages on #%s resetkeys resetchannels &{auth}:messages -@all +publish +ping +info\n' \

@@ -33,7 +33,7 @@ ports:
   {{- end }}
 {{- end }}
 {{- end }}
-{{- with (default dict .values.networkPolicy).extraEgress }}
+{{- with concat $v.networkPolicy.extraEgress (default list (default dict .values.networkPolicy).extraEgress) }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}

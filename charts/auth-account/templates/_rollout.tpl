@@ -10,3 +10,16 @@ start, with the migrations where it runs them, and `minReadySeconds`, above whic
 {{- int64 .values.progressDeadlineSeconds }}
 {{- end }}
 {{- end }}
+
+{{/*
+How the tools' one pod is replaced: only once the new one runs. A bad image or an absent Secret thus leaves the former tool, when it
+is needed most.
+*/}}
+{{- define "auth-account.toolRollout" -}}
+minReadySeconds: 5
+strategy:
+  type: RollingUpdate
+  rollingUpdate:
+    maxUnavailable: 0
+    maxSurge: 1
+{{- end }}

@@ -10,9 +10,11 @@
 {{- $_ := include "auth-account.publicKeys" . }}
 {{- end }}
 {{- range $key := list "api" "pushGateway" "worker" }}
-{{- $pdb := (get $v $key).pdb }}
-{{- if and $pdb.enabled (kindIs "invalid" $pdb.maxUnavailable) (kindIs "invalid" $pdb.minAvailable) }}
-{{- fail (printf "%s.pdb: set maxUnavailable or minAvailable, or pdb.enabled to false: without either no pod could be evicted" $key) }}
+{{- $values := get $v $key }}
+{{- if $values.pdb.enabled }}
+{{- $scaled := eq $key "worker" | ternary $v.keda (default dict $values.autoscaling) }}
+{{- $pods := $scaled.enabled | ternary $scaled.minReplicas $values.replicas | int }}
+{{- $_ := include "auth-account.checkPdb" (dict "key" $key "pdb" $values.pdb "pods" $pods) }}
 {{- end }}
 {{- end }}
 {{- $isApiKnown := or $v.api.enabled $v.probe.apiUrl }}

@@ -67,7 +67,10 @@ describe('loadConfig', () => {
     ['RATIO', 'Infinity', 'number'],
     ['PRETTY', 'yes', 'true or false'],
     ['LEVEL', 'loud', 'one of info, debug'],
-    ['SUBSCRIBERS', '[{"name"', 'JSON array'],
+    ['SUBSCRIBERS', '[{"name"', 'JSON array; no JSON from line 1, column 9'],
+    ['SUBSCRIBERS', '[\n {"name":"n",}\n]', 'JSON array; no JSON from line 2, column 14'],
+    ['SUBSCRIBERS', '\n[1,]', 'JSON array; no JSON from line 2, column 4'],
+    ['SUBSCRIBERS', '{}', 'JSON array'],
     ['SUBSCRIBERS', '[{"name":1,"url":"x"}]', 'JSON array; /0/name must be string; /0/url must match format "uri"'],
   ])('loadConfig refuses %s=%s and says what it expected', (name, text, expected) => {
     const { problems } = problemsOf({ DATABASE_URI, [name]: text });

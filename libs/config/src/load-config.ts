@@ -3,8 +3,9 @@ import type { Static, TObject } from '@auth-account/contracts/type';
 import { Errors } from 'typebox/schema';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { describeType } from './describe-type.ts';
+import { findJsonFault } from './find-json-fault.ts';
 import { parseValue } from './parse-value.ts';
-import { type VariableSchema, variablesOf } from './variable-schema.ts';
+import { isCommaList, type VariableSchema, variablesOf } from './variable-schema.ts';
 
 /** The values of a configuration schema; deep-frozen. */
 export type Config<S extends TObject> = Readonly<Static<S>>;
@@ -71,7 +72,14 @@ function findExpected(name: string, variable: VariableSchema, values: Values, is
   if (isRight && own.length === 0) return undefined;
   const inside = faults.flatMap(({ instancePath, message }) => (instancePath ? `${instancePath} ${message}` : []));
   const checked = own.map(({ path, message }) => (path ? `${path} ${message}` : message));
-  return [describeType(variable), ...inside, ...checked].join('; ');
+  const fault = isJsonOnly(variable) && typeof value === 'string' ? findJsonFault(value) : undefined;
+  const broken = fault === undefined ? [] : [`no JSON from ${fault}`];
+  return [describeType(variable), ...broken, ...inside, ...checked].join('; ');
+}
+
+/** Returns true if a variable's text must be JSON. A list may also have commas. */
+function isJsonOnly(variable: VariableSchema): boolean {
+  return variable.type === 'object' || (variable.type === 'array' && !isCommaList(variable));
 }
 
 function shown(variable: VariableSchema, text: string): string {

@@ -15,7 +15,7 @@ function parseNumber(text: string): unknown {
 }
 
 function parseList(variable: VariableSchema, text: string): unknown {
-  if (!isCommaList(variable) || text.startsWith('[')) return parseJson(text);
+  if (text.startsWith('[')) return parseJson(text);
   const items = text.split(',').map((item) => item.trim());
   return items.filter((item) => item !== '').map((item) => parseValue(variable.items ?? {}, item));
 }
@@ -35,9 +35,9 @@ export function parseValue(variable: VariableSchema, text: string): unknown {
     case 'boolean':
       return BOOLEANS[trimmed.toLowerCase()] ?? text;
     case 'array':
-      return parseList(variable, trimmed);
+      return isCommaList(variable) ? parseList(variable, trimmed) : parseJson(text);
     case 'object':
-      return parseJson(trimmed);
+      return parseJson(text);
     default:
       return text;
   }

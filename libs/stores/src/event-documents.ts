@@ -118,4 +118,6 @@ export interface SubscriberDocument {
    * Time at which an operator last resumed the subscriber's deliveries. The age of earlier events is counted from then.
    */
   readonly resumed_at?: Date;
+  /** Time at which an operator last ordered to try the waiting events without delay. */
+  readonly retried_at?: Date;
 }

@@ -16,9 +16,16 @@ export interface ReplayOrder {
   readonly at: Date;
 }
 
+/** Subscribers that get the event again. If there are none, `reason` says why, and `waitingFor` who still waits for it. */
+export interface Replayed {
+  readonly to: readonly string[];
+  readonly reason?: 'unknown' | 'waiting' | 'not_configured' | 'not_concerned';
+  readonly waitingFor?: readonly string[];
+}
+
 /**
  * Sends an event again, under its own id, to a subscriber that has it, has a dead letter of it, or was configured after
- * the event. Returns the subscribers that will get the event; none if the event is unknown or still on its way. A
+ * the event. Sends nothing if the event is unknown or still on its way. A
  * subscriber that no worker has in its configuration, or that does not take the topic, gets nothing and keeps its dead
  * letter.
  *
@@ -26,27 +33,27 @@ export interface ReplayOrder {
  * the row within about a second, and delivery is attempted for 24 h. So a replay works from any host that reaches
  * MongoDB, even while Redis is unreachable.
  */
-export type Replay = (order: ReplayOrder) => Promise<readonly string[]>;
+export type Replay = (order: ReplayOrder) => Promise<Replayed>;
 
 /** Creates the replay. */
 export function createReplay({ outbox, deadLetters, subscribers }: Collections, transaction: RunTransaction): Replay {
-  async function putBack(order: ReplayOrder, session: ClientSession): Promise<readonly string[]> {
+  async function putBack(order: ReplayOrder, session: ClientSession): Promise<Replayed> {
     const { eventId, at } = order;
     const letters = await deadLetters.find({ event_id: eventId }, { session }).toArray();
     const row = await outbox.findOne({ _id: eventId }, { session });
     const wanted = targets(order, row, letters);
-    const isConfigured = { _id: { $in: wanted }, configured_at: { $exists: true } };
     const [letter] = letters;
     const topic = row?.topic ?? letter?.topic ?? '';
-    const names = (await subscribers.find(isConfigured, { session }).toArray())
+    const taking = (await subscribers.find({ configured_at: { $exists: true } }, { session }).toArray())
       .filter(({ topics }) => topics?.includes(topic) ?? true)
       .map(({ _id }) => _id);
-    if (names.length === 0) return [];
+    const names = taking.filter((name) => wanted.includes(name));
+    if (names.length === 0) return { to: [], ...explain(order, row, letters, wanted, taking) };
     const ids = names.map((name) => deadLetterId(name, eventId));
     await deadLetters.deleteMany({ _id: { $in: ids } }, { session });
     if (row !== null) await outbox.updateOne({ _id: eventId }, putBackUpdate(row, names, at), { session });
     else if (letter) await outbox.insertOne(rowOf(letter, names, at), { session });
-    return names;
+    return { to: names };
   }
 
   return (order) => {
@@ -67,6 +74,26 @@ export function isMissed(row: OutboxDocument, subscriber: string): boolean {
   const { deliveries, dead, discarded, only_for = [subscriber] } = row;
   const mayCome = row.state === 'pending' && only_for.includes(subscriber);
   return !mayCome && row.topic !== urgentTopic && !(subscriber in { ...deliveries, ...dead, ...discarded });
+}
+
+function explain(
+  { subscriber }: ReplayOrder,
+  row: OutboxDocument | null,
+  letters: readonly DeadLetterDocument[],
+  wanted: readonly string[],
+  taking: readonly string[],
+): Omit<Replayed, 'to'> {
+  if (row === null && letters.length === 0) return { reason: 'unknown' };
+  if (wanted.length > 0) return { reason: 'not_configured' };
+  const asked = subscriber === undefined ? taking : taking.filter((name) => name === subscriber);
+  const waitingFor = asked.filter((name) => row !== null && isWaiting(row, name));
+  return waitingFor.length > 0 ? { reason: 'waiting', waitingFor } : { reason: 'not_concerned' };
+}
+
+/** Returns true if the row waits for the subscriber. */
+function isWaiting({ state, only_for, deliveries, dead, discarded }: OutboxDocument, subscriber: string): boolean {
+  const isMeant = only_for?.includes(subscriber) ?? true;
+  return state === 'pending' && isMeant && !(subscriber in { ...deliveries, ...dead, ...discarded });
 }
 
 function targets(

@@ -398,6 +398,11 @@ export const storedFields = describeAll({
   },
   subscribers: {
     about: 'Not of people. Kept while a subscriber is configured.',
-    rows: [[['_id', 'configured_at', 'topics', 'parked_at', 'parked_by_event', 'resumed_at'], 'state of a subscriber']],
+    rows: [
+      [
+        ['_id', 'configured_at', 'topics', 'parked_at', 'parked_by_event', 'resumed_at', 'retried_at'],
+        'state of a subscriber',
+      ],
+    ],
   },
 });

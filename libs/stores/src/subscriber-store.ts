@@ -11,6 +11,8 @@ export interface SubscriberStore {
   park(name: string, parked: { readonly at: Date; readonly eventId: string }): Promise<boolean>;
   /** Resumes the subscriber's deliveries within about a second. Returns true if they were parked. */
   resume(name: string, at: Date): Promise<boolean>;
+  /** Lets the workers try the subscriber's waiting events within about a second. */
+  retry(name: string, at: Date): Promise<void>;
 }
 
 export function createSubscriberStore({ subscribers }: Collections): SubscriberStore {
@@ -37,6 +39,9 @@ export function createSubscriberStore({ subscribers }: Collections): SubscriberS
       const update = { $set: { resumed_at: at }, $unset: { parked_at: true, parked_by_event: true } } as const;
       const { modifiedCount } = await subscribers.updateOne({ _id: name, parked_at: { $exists: true } }, update);
       return modifiedCount === 1;
+    },
+    async retry(name, at) {
+      await subscribers.updateOne({ _id: name }, { $set: { retried_at: at } });
     },
   };
 }

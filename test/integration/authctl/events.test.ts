@@ -126,7 +126,7 @@ describe('events replay', () => {
   test('events replay sends the named events again, to all who had them or to one subscriber', async () => {
     const [one, other] = [await deliveredTo(await pending(), ...subscribers), await dead()];
     const sent = await authctlJson(['events', 'replay', one.id, other.id, '--yes'], options);
-    expect(sent).toEqual({ selected: 2, replayed: 2, deliveries: 4, skipped: 0 });
+    expect(sent).toEqual({ selected: 2, replayed: 2, deliveries: 4, skipped: 0, skips: [] });
     expect(await row(one)).toMatchObject({ state: 'pending', deliveries: {}, event: { id: one.id } });
 
     const third = await deliveredTo(await pending(), ...subscribers);
@@ -143,7 +143,7 @@ describe('events replay', () => {
     expect(selected).toBeGreaterThanOrEqual(2);
     expect(await Promise.all(lost.map(row))).toEqual(before);
     const sent = await authctlJson([...select, '--yes'], options);
-    expect(sent).toEqual({ selected, replayed: selected, deliveries: selected, skipped: 0 });
+    expect(sent).toEqual({ selected, replayed: selected, deliveries: selected, skipped: 0, skips: [] });
     for (const event of lost) {
       expect(await row(event)).toMatchObject({ state: 'pending', deliveries: { analytics: expect.any(Date) } });
     }
@@ -168,8 +168,26 @@ describe('events replay', () => {
 
   test('events replay refuses to send everything because an option was forgotten, and says if there is nothing', async () => {
     expect(await authctl(['events', 'replay', '--yes'], options)).toMatchObject({ exitCode: 2, stdout: '' });
-    const unknown = await authctlJson(['events', 'replay', randomUUID(), '--yes'], options, 1);
-    expect(unknown).toEqual({ selected: 1, replayed: 0, deliveries: 0, skipped: 1 });
+  });
+
+  test('events replay gives a reason for each event that it skips', async () => {
+    const [waiting, done] = [await pending(), await deliveredTo(await pending(), ...subscribers)];
+    const reasonsOf = async (...args: string[]) => {
+      const { replayed, skips } = await authctlJson(['events', 'replay', ...args, '--yes'], options, 1);
+      expect(replayed).toBe(0);
+      return skips.map(({ reason }: { reason: string }) => reason);
+    };
+    expect(await reasonsOf(randomUUID())).toEqual(['there is no such event']);
+    const all = 'analytics, billing, crm';
+    expect(await reasonsOf(waiting.id)).toEqual([
+      `it waits for ${all}: authctl events retry analytics; authctl events retry billing; authctl events retry crm`,
+    ]);
+    expect(await reasonsOf(waiting.id, '--subscriber', 'crm')).toEqual(['it waits for crm: authctl events retry crm']);
+    expect(await reasonsOf(done.id, '--subscriber', 'billing', '--missing')).toEqual([
+      'billing has it, or is not to get it',
+    ]);
+    const { stdout } = await authctl(['events', 'replay', waiting.id, '--yes'], options);
+    expect(stdout).toMatch(new RegExp(`SKIPPED +REASON\n${waiting.id}  it waits for `));
   });
 });
 
@@ -190,7 +208,8 @@ describe('a subscriber that no worker has', () => {
     const attempt = { subscriber: 'former', at, outcome: 'given_up', status: 500, error: 'answered 500' } as const;
     await letters.bury({ event, attempt, attempts: 3, since: at, takers: [...subscribers, 'former'] });
     const args = ['events', 'replay', '--dead-letters', '--yes'];
-    expect(await authctlJson(args, options)).toMatchObject({ skipped: 1 });
+    const reason = 'the workers do not have its subscriber, or it does not take such events';
+    expect(await authctlJson(args, options)).toMatchObject({ skipped: 1, skips: [{ event_id: event.id, reason }] });
     expect(await letters.find(event.id)).toMatchObject([{ subscriber: 'former' }]);
     expect(await row(event)).toMatchObject({ dead: { former: at } });
     await letters.discard(event.id, 'former', at);

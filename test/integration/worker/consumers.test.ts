@@ -4,6 +4,7 @@ import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import { DeliveryError } from '../../../services/worker/src/delivery/delivery-error.ts';
 import {
   createJobConsumer,
   createOutcomeConsumer,
@@ -101,6 +102,18 @@ describe('a consumer of jobs', () => {
     consumer.start();
     await eventually('all jobs', () => done.length === 103);
     expect(others.map((id) => done.indexOf(id) < 20)).toEqual([true, true, true]);
+  });
+
+  test('a consumer stores no Retry-After of a job that Redis has lost, because such a job could not be added again', async () => {
+    await add('lost', 'next');
+    const consumer = consume({}, async (id) => {
+      if (id === 'next') return;
+      await redis.del(queue.toKey(id));
+      throw new DeliveryError('answered 503', { status: 503, retryAfterMs: 60_000 });
+    });
+    consumer.start();
+    await eventually('the next job is done', () => done.includes('next'));
+    expect(await redis.exists(queue.toKey('lost'))).toBe(0);
   });
 
   test('a consumer takes the waiting jobs once it has been started', async () => {
@@ -311,6 +324,7 @@ describe('a webhook’s consumer', () => {
       record: async (jobId, { outcome }) => void recorded.push(`${outcome} ${jobId}`),
       deadLetters: { bury: async () => true },
       parking: { park: async () => undefined, resumedAt: () => 0 },
+      recovery: { onTaken: () => undefined },
       giveUpAfterMs: 60_000,
       timeoutMs: 60_000,
       connectTimeoutMs: 1_000,

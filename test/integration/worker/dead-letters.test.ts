@@ -51,8 +51,8 @@ describe('an event that is given up', () => {
     failing.answerWith(status(204));
     const tried = failing.received.length;
     const order = { eventId: event.id, deadOnly: true, at: new Date() };
-    expect(await replay(order)).toEqual(['failing']);
-    expect(await replay(order)).toEqual([]);
+    expect(await replay(order)).toEqual({ to: ['failing'] });
+    expect(await replay(order)).toEqual({ to: [], reason: 'waiting', waitingFor: ['failing'] });
     expect(await letters.find(event.id)).toEqual([]);
     closing(await startTestWorker(env));
     await eventually('it is delivered', () => scene.isDelivered(event));
@@ -87,7 +87,9 @@ describe('an event that is given up', () => {
     });
 
     mayFail = false;
-    expect(await replay({ eventId: event.id, subscriber: name, deadOnly: true, at: new Date() })).toEqual([name]);
+    expect(await replay({ eventId: event.id, subscriber: name, deadOnly: true, at: new Date() })).toEqual({
+      to: [name],
+    });
     await eventually('it is delivered', () => scene.isDelivered(event));
     expect(consumed).toEqual([event]);
   });
@@ -139,9 +141,17 @@ test('a delivered event goes again to one subscriber when it is replayed, under 
   const event = newEvent();
   await scene.publish(event);
   await eventually('it is delivered', () => scene.isDelivered(event));
-  expect(await replay({ eventId: event.id, subscriber: 'one', deadOnly: true, at: new Date() })).toEqual([]);
-  expect(await replay({ eventId: newEvent().id, deadOnly: false, at: new Date() })).toEqual([]);
-  expect(await replay({ eventId: event.id, subscriber: 'one', deadOnly: false, at: new Date() })).toEqual(['one']);
+  expect(await replay({ eventId: event.id, subscriber: 'one', deadOnly: true, at: new Date() })).toEqual({
+    to: [],
+    reason: 'not_concerned',
+  });
+  expect(await replay({ eventId: newEvent().id, deadOnly: false, at: new Date() })).toEqual({
+    to: [],
+    reason: 'unknown',
+  });
+  expect(await replay({ eventId: event.id, subscriber: 'one', deadOnly: false, at: new Date() })).toEqual({
+    to: ['one'],
+  });
   await eventually('it is delivered again', () => one.received.length === 2);
   await eventually('it is delivered', () => scene.isDelivered(event));
   expect([one.ids(), other.ids()]).toEqual([[event.id, event.id], [event.id]]);

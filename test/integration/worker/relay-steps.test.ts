@@ -466,11 +466,14 @@ describe('the fan-out of an event', () => {
 
 describe('paused webhooks', () => {
   let states: [string, boolean][];
+  let orders: [string, number][];
   const open = () => {
     states = [];
+    orders = [];
     const onState = (name: string, isParked: boolean) => void states.push([name, isParked]);
     const store = storesOf(collections).subscribers;
-    return { store, parking: createParking({ store, onState, webhooks: names, now: () => new Date(7) }) };
+    const onRetry = (...order: [string, number]) => void orders.push(order);
+    return { store, parking: createParking({ store, onState, onRetry, webhooks: names, now: () => new Date(7) }) };
   };
 
   test('each read reports whether each webhook is paused', async () => {
@@ -491,6 +494,21 @@ describe('paused webhooks', () => {
       ['billing', false],
     ]);
     expect([parking.resumedAt('billing'), parking.resumedAt('analytics'), parking.resumedAt('x')]).toEqual([9, 0, 0]);
+  });
+
+  test('each read reports an operator’s latest order to try a subscriber’s events', async () => {
+    const { store, parking } = open();
+    await store.park('billing', { at: new Date(5), eventId: 'e' });
+    await parking.refresh();
+    expect(orders).toEqual([]);
+    await store.resume('billing', new Date(9));
+    await parking.refresh();
+    await store.retry('billing', new Date(11));
+    await parking.refresh();
+    expect(orders).toEqual([
+      ['billing', 9],
+      ['billing', 11],
+    ]);
   });
 
   test('a pause stops a webhook at once, and tells the other workers by which event', async () => {

@@ -8,8 +8,11 @@ const cleanUps: readonly CleanUpReport['outcome'][] = ['done', 'waiting', 'skipp
 
 const isMailStep = ({ step }: StepReport) => mailSteps.some((one) => one === step);
 
+/** Records a finished run, and when the first of the certificates ends, if that is known. */
+export type NoteRun = (report: ProbeReport, certificateEnd: Date | undefined) => void;
+
 /** Creates the probe's metrics, and returns the function that records a finished run. */
-export function createProbeMetrics({ registry }: Metrics, now: () => Date): (report: ProbeReport) => void {
+export function createProbeMetrics({ registry }: Metrics, now: () => Date): NoteRun {
   const registers = [registry];
   const success = new Gauge({
     name: 'auth_probe_success',
@@ -31,6 +34,11 @@ export function createProbeMetrics({ registry }: Metrics, now: () => Date): (rep
     help: 'When the last run ended; before the first one: when the probe started',
     registers,
   });
+  const certificateEnd = new Gauge({
+    name: 'auth_probe_certificate_end_timestamp_seconds',
+    help: 'When the certificate of the api or, if the canary has its address, of the push gateway ends: the earlier one',
+    registers,
+  });
   const steps = new Histogram<'step'>({
     name: 'auth_probe_step_duration_seconds',
     help: 'Duration of the steps, failed ones too; `close` counts from the answer to the logout',
@@ -49,14 +57,16 @@ export function createProbeMetrics({ registry }: Metrics, now: () => Date): (rep
   success.set(Number.NaN);
   mailSuccess.set(Number.NaN);
   closeTime.set(Number.NaN);
+  certificateEnd.set(Number.NaN);
   lastRun.set(now().getTime() / 1_000);
   for (const step of probeSteps) steps.zero({ step } satisfies { step: ProbeStep });
 
-  return ({ ok, steps: taken, close, clean_up }) => {
+  return ({ ok, steps: taken, close, clean_up }, end) => {
     success.set(close === null ? 0 : 1);
     if (taken.some(isMailStep)) mailSuccess.set(ok ? 1 : 0);
     if (close) closeTime.set(close.since_request_ms / 1_000);
     lastRun.set(now().getTime() / 1_000);
+    if (end) certificateEnd.set(end.getTime() / 1_000);
     for (const { step, ms } of taken) steps.observe({ step }, ms / 1_000);
     runs.inc({ outcome: ok ? 'success' : 'failure' });
     cleanings.inc({ outcome: clean_up.outcome });

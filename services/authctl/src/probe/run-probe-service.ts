@@ -1,4 +1,6 @@
+import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { connect } from 'node:tls';
 import { runService, type ServiceContext, type ServiceParts } from '@auth-account/lifecycle';
 import type { Logger } from '@auth-account/telemetry';
 import type { Probe, ProbeReport } from './create-probe.ts';
@@ -7,6 +9,8 @@ import { createProbeMetrics } from './probe-metrics.ts';
 
 export interface ProbeServiceOptions {
   readonly probe: Probe;
+  /** Addresses of the servers whose certificates are watched. */
+  readonly urls: readonly string[];
   /** True if there is a database to clean up. */
   readonly canCleanUp: boolean;
   /** Milliseconds from the start of one run to the start of the next. A longer run delays the next. */
@@ -37,8 +41,8 @@ function compose(options: ProbeServiceOptions, context: ServiceContext<typeof pr
     async start() {
       if (!options.canCleanUp)
         logger.warn('MONGODB_URI is not set: accounts and events of the runs stay in the database');
-      ended = repeat(options, stopping.signal, (report) => {
-        note(report);
+      ended = repeat(options, stopping.signal, async (report) => {
+        note(report, await findFirstEnd(options.urls));
         tell(logger, report);
       });
     },
@@ -58,13 +62,13 @@ function compose(options: ProbeServiceOptions, context: ServiceContext<typeof pr
 async function repeat(
   { probe, intervalMs }: ProbeServiceOptions,
   stop: AbortSignal,
-  onReport: (report: ProbeReport) => void,
+  onReport: (report: ProbeReport) => Promise<void>,
 ): Promise<void> {
   while (!stop.aborted) {
     const begun = performance.now();
     const report = await probe(stop);
     // An interrupted run shows nothing about the system.
-    if (report.ok || !stop.aborted) onReport(report);
+    if (report.ok || !stop.aborted) await onReport(report);
     const pauseMs = Math.max(0, begun + intervalMs - performance.now());
     // The delay rejects only if it is stopped.
     await delay(pauseMs, undefined, { signal: stop }).catch(() => undefined);
@@ -78,4 +82,36 @@ function tell(logger: Logger, { ok, request_id, steps, close, clean_up }: ProbeR
   if (ok) logger.info(facts, 'probe went well');
   else logger.error({ ...facts, step: failed?.step, fault: failed?.fault }, 'probe failed');
   if (clean_up.outcome === 'failed') logger.warn({ request_id, fault: clean_up.fault }, 'probe not cleaned up');
+}
+
+/** Limit in milliseconds for the handshake in which a certificate is read. */
+const handshakeMs = 3_000;
+
+/** Returns when the first of the servers' certificates ends; undefined if none is known. */
+export async function findFirstEnd(urls: readonly string[], timeoutMs = handshakeMs): Promise<Date | undefined> {
+  const ends = await Promise.all(urls.map((url) => findCertificateEnd(url, timeoutMs)));
+  const known = ends.filter((end) => end !== undefined).map(Number);
+  return known.length === 0 ? undefined : new Date(Math.min(...known));
+}
+
+/**
+ * Returns when the certificate of an `https` or `wss` server ends; undefined for other URLs, and if there is no
+ * handshake in time.
+ */
+async function findCertificateEnd(url: string, timeoutMs: number): Promise<Date | undefined> {
+  const { protocol, hostname, port } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'wss:') return undefined;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const servername = isIP(host) === 0 ? host : '';
+  const { promise, resolve } = Promise.withResolvers<Date | undefined>();
+  // Nothing is sent, so an expired certificate does no harm here, and its end is known too. The probe itself refuses it.
+  const socket = connect({ host, port: Number(port || 443), servername, rejectUnauthorized: false });
+  socket.setTimeout(timeoutMs, () => resolve(undefined));
+  socket.once('secureConnect', () => resolve(new Date(socket.getPeerCertificate().valid_to)));
+  socket.on('error', () => resolve(undefined));
+  try {
+    return await promise;
+  } finally {
+    socket.destroy();
+  }
 }

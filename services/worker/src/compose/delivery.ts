@@ -5,12 +5,14 @@ import type { EventTaker } from '@auth-account/stores/documents';
 import type { Logger } from '@auth-account/telemetry';
 import type { WorkerConfig } from '../config.ts';
 import { createAttemptRecorder } from '../delivery/attempt-recorder.ts';
+import { createBringForward } from '../delivery/bring-forward.ts';
 import { type BuryFailedJob, createBuryFailedJob } from '../delivery/bury-failed-job.ts';
 import type { AttemptDeps } from '../delivery/deliver-event.ts';
 import { type Consumer, createJobConsumer, createOutcomeConsumer } from '../delivery/event-consumers.ts';
 import { createFanOut } from '../delivery/fan-out.ts';
 import { createParking, type Parking } from '../delivery/parking.ts';
 import { createQueueRoom, type QueueRoom } from '../delivery/queue-room.ts';
+import { createRecovery, type Recovery, repeatsOfRecovery } from '../delivery/recovery.ts';
 import { openSubscriberQueues, type SubscriberQueue, takersOf } from '../delivery/subscriber-queues.ts';
 import type { WebhookConsumer } from '../delivery/webhook-consumer.ts';
 import type { RenderMail } from '../mail/mail-templates.ts';
@@ -69,6 +71,9 @@ export async function createDelivery(deps: DeliveryDeps): Promise<Delivery> {
   const record = createAttemptRecorder({ outbox, takers, onError });
   const buryFailedJob = createBuryFailedJob({ deadLetters, takers });
   const webhooks = new Map<string, WebhookConsumer>();
+  const recoveries = new Map(
+    config.EVENT_SUBSCRIBERS.map((one) => [one.name, createRecoveryOf(one, queues, deps)] as const),
+  );
   const parking = createParking({
     store: stores.subscribers,
     webhooks: config.EVENT_SUBSCRIBERS.flatMap(({ name, kind }) => (kind === 'webhook' ? [name] : [])),
@@ -76,6 +81,7 @@ export async function createDelivery(deps: DeliveryDeps): Promise<Delivery> {
       metrics.parked.set({ subscriber: name }, isParked ? 1 : 0);
       webhooks.get(name)?.setParked(isParked);
     },
+    onRetry: (name, orderedAt) => recoveries.get(name)?.retry(orderedAt, now().getTime() - orderedAt),
     now,
   });
   const attempts: AttemptDeps = {
@@ -90,24 +96,29 @@ export async function createDelivery(deps: DeliveryDeps): Promise<Delivery> {
   const optionsOf = (queueName: string) => ({ queueName, connection: consuming, keys, onError });
   const consumersOf = async (subscriber: Subscriber): Promise<Consumer[]> => {
     const { name } = subscriber;
+    const recovery = recoveries.get(name) ?? createRecoveryOf(subscriber, queues, deps);
     const own = queues.filter((one) => one.subscriber === name).map(({ queue }) => queue);
     const options = own.map((queue) => optionsOf(queue.name));
     if (subscriber.kind === 'smtp') {
       const { renderMail } = mail;
       const { createMailConsumer } = await import('../mail/mail-consumer.ts');
-      return options.map((one) => createMailConsumer(one, subscriber, { ...attempts, readMail, renderMail }));
+      const parts = { ...attempts, readMail, renderMail, recovery };
+      return options.map((one) => createMailConsumer(one, subscriber, parts));
     }
     if (subscriber.kind === 'webhook') {
       const { encrypt_to } = subscriber;
       const { createWebhookConsumer } = await import('../delivery/webhook-consumer.ts');
       const sealSecret = encrypt_to && createSealSecret(readMail, encrypt_to);
-      const consumer = createWebhookConsumer(options, subscriber, { ...attempts, sealSecret });
+      const consumer = createWebhookConsumer(options, subscriber, { ...attempts, sealSecret, recovery });
       webhooks.set(name, consumer);
       return [consumer];
     }
     return own.map((queue) =>
       createOutcomeConsumer(optionsOf(queue.name), {
-        onCompleted: (jobId) => record(jobId, { subscriber: name, at: now(), outcome: 'delivered' }),
+        onCompleted(jobId) {
+          recovery.onTaken();
+          return record(jobId, { subscriber: name, at: now(), outcome: 'delivered' });
+        },
         onFailed: (jobId) => buryFailedJob(name, queue, jobId),
       }),
     );
@@ -119,4 +130,23 @@ export async function createDelivery(deps: DeliveryDeps): Promise<Delivery> {
   const delivering = await Promise.all(config.EVENT_SUBSCRIBERS.map(consumersOf));
   const consumers = [...fanOuts, ...delivering.flat()];
   return { takers, queues, room, consumers, buryFailedJob, parking };
+}
+
+/** Wires the recovery of a subscriber. A queue's jobs are brought forward once only, because their attempts are limited. */
+function createRecoveryOf(
+  { name, kind }: Subscriber,
+  queues: readonly SubscriberQueue[],
+  { adding, metrics, logger, onError }: DeliveryDeps,
+): Recovery {
+  const own = queues.filter(({ subscriber }) => subscriber === name).map(({ queue }) => queue);
+  return createRecovery({
+    bringForward: createBringForward({ redis: adding, queues: own, hostNow: Date.now }),
+    repeatAfterMs: kind === 'queue' ? [] : repeatsOfRecovery,
+    onBroughtForward(events) {
+      metrics.broughtForward.inc({ subscriber: name }, events);
+      logger.info({ subscriber: name, events }, 'waiting events brought forward');
+    },
+    onError: (error) => onError(error, { subscriber: name }),
+    hostNow: Date.now,
+  });
 }

@@ -1,3 +1,4 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
 import { describe, expect, test } from '@jest/globals';
 import { createBackoff } from './backoff.ts';
 import { DeliveryError } from './delivery-error.ts';
@@ -16,11 +17,11 @@ describe('the pause after a failed delivery', () => {
     expect([12, 13, 100, 1_000_000].map((attempt) => longest(attempt))).toEqual([2_048_000, hourMs, hourMs, hourMs]);
   });
 
-  test('the pause after a failed delivery is 30 s at most before a code is sent again', () => {
-    const afterAttempt = (attempt: number) =>
-      longest(attempt, 'custom', undefined, { data: { type: 'service.auth.events.code_requested' } });
-    expect([1, 5, 6, 100].map(afterAttempt)).toEqual([1_000, 16_000, 30_000, 30_000]);
-    expect(longest(100, 'custom', undefined, { data: { type: 'service.auth.events.notice' } })).toBe(hourMs);
+  test('the pause after a failed delivery is 30 s at most before a code is sent again, and 5 min before a notice', () => {
+    const afterAttempts = (type: AuthEvent['type']) =>
+      [1, 6, 9, 10, 100].map((attempt) => longest(attempt, 'custom', undefined, { data: { type } }));
+    expect(afterAttempts('service.auth.events.code_requested')).toEqual([1_000, 30_000, 30_000, 30_000, 30_000]);
+    expect(afterAttempts('service.auth.events.notice')).toEqual([1_000, 32_000, 256_000, 300_000, 300_000]);
   });
 
   test('the pause after a failed delivery does not grow if the answer was 410 Gone', () => {

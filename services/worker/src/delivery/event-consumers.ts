@@ -3,7 +3,9 @@ import { reliableWorkerOptions } from '@auth-account/messaging';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type Processor, QueueEvents, WaitingError, Worker } from 'bullmq';
 import type { ErrorLog } from '../runtime/error-log.ts';
-import { type Backoff, createBackoff } from './backoff.ts';
+import { type Backoff, createBackoff, maximumRetryAfterMs } from './backoff.ts';
+import { notBeforeField } from './bring-forward.ts';
+import { DeliveryError } from './delivery-error.ts';
 
 /** Consumes a queue until it is closed. */
 export interface Consumer {
@@ -38,6 +40,9 @@ export interface JobConsumerSettings {
 /** Pause before the consumer runs again after Redis was away, in ms; BullMQ's default is 15 s. */
 const runRetryDelay = 500;
 
+/** Sets a field of a job. If Redis has lost the job, a new key would keep the job from being added again. */
+const setIfThere = "return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])";
+
 /** Creates a BullMQ worker that loses no job, however often it is killed. */
 export function createJobConsumer<T, R = void>(
   { queueName, connection, keys, onError }: ConsumerOptions,
@@ -47,7 +52,11 @@ export function createJobConsumer<T, R = void>(
   const reasons = new Set(heldFor);
   // BullMQ passes the signal only to a function of three parameters.
   const unlessHeld: Processor<T, R> = async (job, token, signal) => {
-    if (reasons.size === 0) return process(job, token, signal).finally(() => giveTurn(job.name));
+    if (reasons.size === 0) {
+      return process(job, token, signal)
+        .catch((error) => keepRetryAfter(job.id, error))
+        .finally(() => giveTurn(job.name));
+    }
     // The consumer asked for the job before the hold began, and got it afterwards.
     await job.moveToWait(token);
     throw new WaitingError();
@@ -63,6 +72,15 @@ export function createJobConsumer<T, R = void>(
   });
   const report = (error: unknown) => onError(error, { queue: queueName });
   worker.on('error', report);
+  /** Stores how long the subscriber has asked to wait, so that no recovery brings the job forward before. */
+  const keepRetryAfter = async (id: string | undefined, error: unknown): Promise<never> => {
+    const { retryAfterMs = 0 } = error instanceof DeliveryError ? error : {};
+    if (id !== undefined && retryAfterMs > 0) {
+      const until = Date.now() + Math.min(retryAfterMs, maximumRetryAfterMs);
+      await connection.eval(setIfThere, 1, worker.toKey(id), notBeforeField, until).catch(report);
+    }
+    throw error;
+  };
   const waiting = worker.toKey('wait');
   const giveTurn = createTurns(() => connection.lmove(waiting, waiting, 'LEFT', 'RIGHT').catch(report));
   let isStarted = false;

@@ -4,6 +4,8 @@ export interface ParkingDeps {
   readonly store: SubscriberStore;
   /** Called with every webhook's state whenever the state has been read, and when a webhook is parked here. */
   readonly onState: (subscriber: string, isParked: boolean) => void;
+  /** Called with the time, in ms, of an operator's latest order to try a subscriber's events, after each read. */
+  readonly onRetry: (subscriber: string, orderedAt: number) => void;
   readonly webhooks: readonly string[];
   readonly now: () => Date;
 }
@@ -25,7 +27,7 @@ export interface Parking {
 }
 
 /** Creates the parking. Until the first {@link Parking.refresh} no state is known. */
-export function createParking({ store, onState, webhooks, now }: ParkingDeps): Parking {
+export function createParking({ store, onState, onRetry, webhooks, now }: ParkingDeps): Parking {
   let resumed = new Map<string, number>();
   return {
     async refresh() {
@@ -33,6 +35,10 @@ export function createParking({ store, onState, webhooks, now }: ParkingDeps): P
       resumed = new Map(known.map(({ _id, resumed_at }) => [_id, resumed_at?.getTime() ?? 0]));
       const parked = new Set(known.flatMap(({ _id, parked_at }) => (parked_at ? [_id] : [])));
       for (const webhook of webhooks) onState(webhook, parked.has(webhook));
+      for (const { _id, resumed_at, retried_at } of known) {
+        const orderedAt = Math.max(resumed_at?.getTime() ?? 0, retried_at?.getTime() ?? 0);
+        if (orderedAt > 0) onRetry(_id, orderedAt);
+      }
     },
     async park(subscriber, eventId) {
       onState(subscriber, true);

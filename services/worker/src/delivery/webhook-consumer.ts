@@ -1,11 +1,13 @@
 import type { WebhookSubscriber } from '../config.ts';
 import { maximumRetryAfterMs } from './backoff.ts';
-import { type AttemptDeps, createDeliverEvent } from './deliver-event.ts';
+import { type AttemptDeps, createDeliverEvent, type SendEvent } from './deliver-event.ts';
 import { type ConsumerOptions, createJobConsumer, type HoldableConsumer } from './event-consumers.ts';
+import type { Recovery } from './recovery.ts';
 import { createWebhookSender, type WebhookOptions } from './webhook.ts';
 
 export interface WebhookConsumerDeps extends AttemptDeps {
   readonly sealSecret?: WebhookOptions['sealSecret'] | undefined;
+  readonly recovery: Pick<Recovery, 'onTaken'>;
 }
 
 /** Reason to hold the consumer until it is known whether the webhook is parked. */
@@ -43,7 +45,12 @@ export function createWebhookConsumer(
     throttle = setTimeout(() => hold('throttled', false), Math.min(ms, maximumRetryAfterMs));
   }
 
-  const deliver = createDeliverEvent({ ...deps, subscriber: webhook.name, send: sender.send, onThrottled });
+  const send: SendEvent = async (event, stop) => {
+    const status = await sender.send(event, stop);
+    deps.recovery.onTaken();
+    return status;
+  };
+  const deliver = createDeliverEvent({ ...deps, subscriber: webhook.name, send, onThrottled });
   const consumers = queues.map((queue) => createJobConsumer(queue, deliver, { concurrency, heldFor: [unknown] }));
   function hold(reason: string, isHeld: boolean): void {
     for (const consumer of consumers) consumer.hold(reason, isHeld);

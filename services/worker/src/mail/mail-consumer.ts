@@ -2,6 +2,7 @@ import type { SmtpSubscriber } from '@auth-account/config';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { type AttemptDeps, createDeliverEvent } from '../delivery/deliver-event.ts';
 import { type Consumer, type ConsumerOptions, createJobConsumer } from '../delivery/event-consumers.ts';
+import type { Recovery } from '../delivery/recovery.ts';
 import type { RenderMail } from './mail-templates.ts';
 import { isMailed, type MailEvent, type ReadMail } from './read-mail.ts';
 import { createSmtpSender } from './smtp-sender.ts';
@@ -9,11 +10,12 @@ import { createSmtpSender } from './smtp-sender.ts';
 export interface MailConsumerDeps extends AttemptDeps {
   readonly readMail: ReadMail;
   readonly renderMail: RenderMail;
+  readonly recovery: Pick<Recovery, 'onTaken'>;
 }
 
 /** Wires the consumer of a mail subscriber's queue, which sends each event of {@link isMailed} as a mail. */
 export function createMailConsumer(options: ConsumerOptions, smtp: SmtpSubscriber, deps: MailConsumerDeps): Consumer {
-  const { readMail, renderMail, timeoutMs, connectTimeoutMs, concurrency, metrics } = deps;
+  const { readMail, renderMail, timeoutMs, connectTimeoutMs, concurrency, metrics, recovery } = deps;
   const sender = createSmtpSender({ subscriber: smtp, timeoutMs, connectTimeoutMs, connections: concurrency });
 
   async function mail(event: MailEvent, stop: AbortSignal): Promise<'sent' | 'void'> {
@@ -21,6 +23,7 @@ export function createMailConsumer(options: ConsumerOptions, smtp: SmtpSubscribe
     if (letter === undefined) return 'void';
     const { to, purpose, locale, values } = letter;
     await sender.send({ to, id: event.id, ...renderMail(purpose, locale, values) }, stop);
+    recovery.onTaken();
     return 'sent';
   }
 

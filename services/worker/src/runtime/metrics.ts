@@ -156,6 +156,12 @@ function createDeliveryMetrics(registry: Metrics['registry'], webhooks: readonly
       labelNames: ['subscriber'],
       registers,
     }),
+    broughtForward: new Counter<'subscriber'>({
+      name: 'auth_events_brought_forward_total',
+      help: 'Waiting events that were brought forward because the subscriber took an event again, or an operator ordered it',
+      labelNames: ['subscriber'],
+      registers,
+    }),
     mails: createZeroedCounter({
       registry,
       name: 'auth_mails_total',

@@ -20,11 +20,13 @@ const events: Row = {
       description: 'Rows that had been left: the api could not hand them over, or nobody delivered them in time.',
       unit: 'ops',
     }),
-    lines([[rate('auth_event_deliveries_total', 'subscriber, outcome'), '{{subscriber}} {{outcome}}']], {
-      title: 'Deliveries',
-      description: 'Attempts by subscriber and outcome.',
-      unit: 'ops',
-    }),
+    lines(
+      [
+        [rate('auth_event_deliveries_total', 'subscriber, outcome'), '{{subscriber}} {{outcome}}'],
+        [rate('auth_events_brought_forward_total', 'subscriber'), '{{subscriber}} brought forward'],
+      ],
+      { title: 'Deliveries', description: 'Attempts by subscriber and outcome.', unit: 'ops' },
+    ),
     lines([[quantile(0.99, 'auth_event_delivery_duration_seconds', 'subscriber'), '{{subscriber}}']], {
       title: 'Duration of an attempt, p99',
       description: 'Exemplars lead to their traces.',

@@ -56,6 +56,7 @@ export function addEventCommands(program: Command, shell: Shell): void {
     .action((id) => withStores(shell, (stores) => showEvent(stores, id)));
   addReplay(events, shell);
   addSettling(events, shell);
+  addRetry(events, shell);
 }
 
 function bounds<T extends { readonly state?: unknown }>({ state: _, ...others }: T): Omit<T, 'state'> {
@@ -136,6 +137,21 @@ function addSettling(events: Command, shell: Shell): void {
       withStores(shell, async ({ subscribers }) => {
         const isNew = await subscribers.resume(name, shell.now());
         return change(name, 'resumed', isNew, `${name} was not parked.`);
+      }),
+    );
+}
+
+function addRetry(events: Command, shell: Shell): void {
+  events
+    .command('retry')
+    .description('try the events that wait for a subscriber now, evenly, instead of at the end of their pauses')
+    .argument('<subscriber>', 'name of the subscriber', parseSubscriber)
+    .action((name) =>
+      withStores(shell, async (stores) => {
+        const { parked_at } = await requireSubscriber(stores, name);
+        if (parked_at) throw new CommandError(`${name} is parked: authctl events resume ${name}`);
+        await stores.subscribers.retry(name, shell.now());
+        return { json: { subscriber: name, retried: true }, text: `The workers try what waits for ${name}.` };
       }),
     );
 }

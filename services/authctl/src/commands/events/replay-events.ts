@@ -1,10 +1,10 @@
 import { isExpired } from '@auth-account/messaging';
 import type { Stores } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
-import { isMissed } from '@auth-account/stores/replay';
+import { isMissed, type Replayed } from '@auth-account/stores/replay';
 import { CommandError, exitCodes } from '../../cli/command-error.ts';
 import type { Outcome, Shell } from '../../cli/shell.ts';
-import { fieldList } from '../../cli/table.ts';
+import { fieldList, table } from '../../cli/table.ts';
 import { type EventSelection, selectDeadLetters, selectRows } from './select-events.ts';
 import { requireSubscriber } from './subscribers.ts';
 
@@ -46,7 +46,10 @@ export async function replayEvents(
   if (!options.yes) await shell.confirm(spell(questionOf(selected, options)));
   const sent = { selected, ...(await sendAgain(stores, targets(), options, shell.now)), ...gap };
   const exitCode = sent.replayed === 0 ? exitCodes.negative : exitCodes.ok;
-  return { json: sent, text: fieldList(sent), exitCode };
+  const { skips, ...counts } = sent;
+  const why = skips.map(({ event_id, reason }) => [event_id, reason]);
+  const text = [fieldList(counts), ...(why.length === 0 ? [] : [table(['skipped', 'reason'], why)])].join('\n\n');
+  return { json: sent, text, exitCode };
 }
 
 function checkUsage(eventIds: readonly string[], options: ReplayOptions & { readonly until: Date }): void {
@@ -98,15 +101,30 @@ async function sendAgain(
   targets: AsyncGenerator<Target>,
   { deadLetters, missing }: ReplayOptions,
   now: () => Date,
-): Promise<{ replayed: number; deliveries: number; skipped: number }> {
-  const sent = { replayed: 0, deliveries: 0, skipped: 0 };
+): Promise<{ replayed: number; deliveries: number; skipped: number; skips: { event_id: string; reason: string }[] }> {
+  const sent = { replayed: 0, deliveries: 0, skipped: 0, skips: [] as { event_id: string; reason: string }[] };
   for await (const { eventId, subscriber } of targets) {
     const order = { eventId, deadOnly: deadLetters === true, missingOnly: missing === true, at: now() };
-    const names = await replay({ ...order, ...(subscriber === undefined ? {} : { subscriber }) });
-    sent[names.length === 0 ? 'skipped' : 'replayed'] += 1;
-    sent.deliveries += names.length;
+    const replayed = await replay({ ...order, ...(subscriber === undefined ? {} : { subscriber }) });
+    const { to, reason } = replayed;
+    sent[reason === undefined ? 'replayed' : 'skipped'] += 1;
+    sent.deliveries += to.length;
+    if (reason !== undefined) sent.skips.push({ event_id: eventId, reason: explainSkip(replayed, subscriber) });
   }
   return sent;
+}
+
+function explainSkip({ reason, waitingFor = [] }: Replayed, subscriber: string | undefined): string {
+  switch (reason) {
+    case 'unknown':
+      return 'there is no such event';
+    case 'waiting':
+      return `it waits for ${waitingFor.join(', ')}: authctl events retry ${waitingFor.join('; authctl events retry ')}`;
+    case 'not_configured':
+      return 'the workers do not have its subscriber, or it does not take such events';
+    default:
+      return subscriber === undefined ? 'no subscriber had it' : `${subscriber} has it, or is not to get it`;
+  }
 }
 
 /**

@@ -76,8 +76,14 @@ export function addProbeCommand(program: Command, shell: Shell): void {
       const plan = planProbe(options, shell.config(probeConfig, { isNamed: options.apiUrl !== undefined }));
       const probe = createProbe(shell, plan);
       if (interval !== undefined) {
-        const { canCleanUp } = plan;
-        return await runProbeService({ probe, canCleanUp, intervalMs: interval, now: shell.now });
+        const { canCleanUp, apiUrl, pushUrl = apiUrl } = plan;
+        return await runProbeService({
+          probe,
+          urls: [apiUrl, pushUrl],
+          canCleanUp,
+          intervalMs: interval,
+          now: shell.now,
+        });
       }
       await shell.conclude(withStopSignal(probe).then(describeProbe));
     });

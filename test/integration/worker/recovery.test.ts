@@ -1,0 +1,229 @@
+import { registeredTopic } from '@auth-account/contracts';
+import { type AuthEvent, accountChannel, eventChannels } from '@auth-account/contracts/events';
+import { startMailSink } from '@auth-account/local-stack/mail-sink';
+import { openEventQueue, reliableWorkerOptions, subscriberQueueName } from '@auth-account/messaging';
+import { describe, expect, test } from '@jest/globals';
+import { Worker } from 'bullmq';
+import { createBringForward } from '../../../services/worker/src/delivery/bring-forward.ts';
+import { authctl, authctlJson } from '../../support/authctl.ts';
+import { type Closing, closingAll } from '../../support/closing.ts';
+import { newUserDocument } from '../../support/use-case-scene.ts';
+import { newDeletedEvent, newEvent, newNotice } from '../../support/worker-events.ts';
+import { firstThen, startReceiver, status } from '../../support/worker-receiver.ts';
+import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
+
+const hourMs = 3_600_000;
+const scoreAt = (ms: number) => String(ms * 0x1000);
+
+function keyOf({ keys }: WorkerScene, channel: string, subscriber: string, rest: string): string {
+  return `${keys.queuePrefix}:${subscriberQueueName(channel, subscriber)}:${rest}`;
+}
+
+/** Waits until so many events have failed, and lets them wait an hour for their next attempt, as after a long outage. */
+async function letWait(scene: WorkerScene, subscriber: string, events: number): Promise<void> {
+  const delayed = eventChannels.map((channel) => keyOf(scene, channel, subscriber, 'delayed'));
+  await eventually('all wait', async () => {
+    const later = scoreAt(Date.now() + hourMs);
+    const counts = delayed.map(async (key) => {
+      const ids = await scene.redis.zrange(key, '0', '-1');
+      if (ids.length > 0) await scene.redis.zadd(key, 'XX', 'GT', ...ids.flatMap((id) => [later, id]));
+      return scene.redis.zcount(key, scoreAt(Date.now() + hourMs / 2), '+inf');
+    });
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0) === events;
+  });
+}
+
+async function publishAndLetWait(scene: WorkerScene, subscriber: string, events: readonly AuthEvent[]): Promise<void> {
+  for (const event of events) await scene.publish(event);
+  await letWait(scene, subscriber, events.length);
+}
+
+async function allDelivered(scene: WorkerScene, events: readonly AuthEvent[]): Promise<void> {
+  for (const event of events) await eventually('it is delivered', () => scene.isDelivered(event));
+}
+
+async function openWebhook(closing: Closing, answer = status(500)) {
+  const receiver = closing(await startReceiver('crm', answer));
+  const scene = closing(await openWorkerScene([receiver.subscriber]));
+  const workers = [closing(await startTestWorker(scene.env)), closing(await startTestWorker(scene.env))];
+  return { receiver, scene, workers };
+}
+
+describe('events that wait for a subscriber', () => {
+  test.concurrent(
+    'events that wait for a webhook come as soon as it has taken one, by two workers, and none is lost',
+    closingAll(async (closing) => {
+      const { receiver, scene, workers } = await openWebhook(closing);
+      const waiting = [...Array.from({ length: 8 }, newEvent), newDeletedEvent(), newNotice()];
+      await publishAndLetWait(scene, 'crm', waiting);
+      receiver.answerWith(status(204));
+      const next = newEvent();
+      await scene.publish(next);
+      await allDelivered(scene, [next, ...waiting]);
+      const counts = await Promise.all(workers.map(({ metric }) => metric('auth_events_brought_forward_total')));
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(waiting.length);
+    }),
+  );
+
+  test.concurrent(
+    'notices that wait for a mail server go out as soon as it has taken a mail',
+    closingAll(async (closing) => {
+      let isAway = true;
+      const sink = await startMailSink(() => undefined, {
+        onMailFrom: (_address, _session, answer) => answer(isAway ? new Error('away') : undefined),
+      });
+      closing({ close: sink.stop });
+      const url = `smtp://127.0.0.1:${sink.port}`;
+      const mail = { name: 'mail', kind: 'smtp', url, from: 'no-reply@kitchen.example', starttls: false };
+      const scene = closing(await openWorkerScene([mail]));
+      closing(await startTestWorker(scene.env));
+      const user = newUserDocument(new Date());
+      await scene.collections.users.insertOne(user);
+      const notices = Array.from({ length: 4 }, () => newNotice({ user_id: user._id }));
+      const [next = newNotice(), ...waiting] = notices;
+      await publishAndLetWait(scene, 'mail', waiting);
+      isAway = false;
+      await scene.publish(next);
+      await allDelivered(scene, notices);
+      expect(sink.mails().length).toBeGreaterThanOrEqual(notices.length);
+    }),
+  );
+
+  test.concurrent(
+    'events that wait for a queue’s consumer come as soon as it has completed one',
+    closingAll(async (closing) => {
+      const scene = closing(await openWorkerScene([{ name: 'billing', kind: 'queue' }]));
+      closing(await startTestWorker(scene.env));
+      let isAway = true;
+      const consumer = new Worker(
+        subscriberQueueName(registeredTopic, 'billing'),
+        async () => {
+          if (isAway) throw new Error('away');
+        },
+        { ...reliableWorkerOptions, connection: { url: scene.env.REDIS_URL ?? '' }, prefix: scene.keys.queuePrefix },
+      );
+      closing({ close: () => consumer.close() });
+      const waiting = [newEvent(), newEvent(), newEvent()];
+      await publishAndLetWait(scene, 'billing', waiting);
+      isAway = false;
+      // The worker must listen to the queue before the event completes there.
+      await eventually('one is completed and the rest comes', async () => {
+        await scene.publish(newEvent());
+        const states = await Promise.all(waiting.map((event) => scene.isDelivered(event)));
+        return states.every(Boolean);
+      });
+    }),
+  );
+
+  test.concurrent(
+    'an event does not come before the Retry-After of its webhook is over, although others are brought forward',
+    closingAll(async (closing) => {
+      const answer = firstThen(status(503, { 'retry-after': '3600' }), status(500));
+      const { receiver, scene } = await openWebhook(closing, answer);
+      const [asked, other, next] = [newEvent(), newEvent(), newEvent()];
+      await scene.publish(asked);
+      await eventually('it was answered', () => receiver.received.length === 1);
+      await scene.publish(other);
+      await letWait(scene, 'crm', 2);
+      receiver.answerWith(status(204));
+      await scene.publish(next);
+      await allDelivered(scene, [next, other]);
+      const delayed = keyOf(scene, registeredTopic, 'crm', 'delayed');
+      expect(Number(await scene.redis.zscore(delayed, asked.id))).toBeGreaterThan(
+        Number(scoreAt(Date.now() + hourMs / 2)),
+      );
+    }),
+  );
+
+  test.concurrent(
+    'events that wait are tried at once if an operator orders it, although their webhook has taken nothing',
+    closingAll(async (closing) => {
+      const { receiver, scene } = await openWebhook(closing);
+      const waiting = [newEvent(), newEvent()];
+      await publishAndLetWait(scene, 'crm', waiting);
+      const { MONGODB_URI = '', MONGODB_DATABASE = '' } = scene.env;
+      const options = { env: { MONGODB_URI, MONGODB_DATABASE } };
+
+      const replay = await authctlJson(['events', 'replay', '--state', 'pending', '--yes'], options, 1);
+      const reason = 'it waits for crm: authctl events retry crm';
+      expect(replay).toMatchObject({ replayed: 0, skipped: 2 });
+      const skips = waiting.map(({ id }) => ({ event_id: id, reason }));
+      expect(replay.skips).toHaveLength(skips.length);
+      expect(replay.skips).toEqual(expect.arrayContaining(skips));
+
+      const before = receiver.received.length;
+      expect(await authctlJson(['events', 'retry', 'crm'], options)).toEqual({ subscriber: 'crm', retried: true });
+      const isTried = ({ id }: AuthEvent) => receiver.ids().slice(before).includes(id);
+      await eventually('all are tried', () => waiting.every(isTried));
+
+      await letWait(scene, 'crm', waiting.length);
+      expect(await authctl(['events', 'park', 'crm'], options)).toMatchObject({ exitCode: 0 });
+      expect(await authctl(['events', 'retry', 'crm'], options)).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('crm is parked'),
+      });
+      receiver.answerWith(status(204));
+      expect(await authctl(['events', 'resume', 'crm'], options)).toMatchObject({ exitCode: 0 });
+      await allDelivered(scene, waiting);
+    }),
+  );
+});
+
+describe('jobs that are brought forward', () => {
+  test.concurrent(
+    'jobs that are brought forward come evenly, the oldest first, none later than before, and none that began outside the span',
+    closingAll(async (closing) => {
+      const scene = closing(await openWorkerScene());
+      const queues = [registeredTopic, accountChannel].map((name) => openEventQueue(name, scene.redis, scene.keys));
+      const [one, other] = queues as [(typeof queues)[0], (typeof queues)[0]];
+      const add = async (queue: typeof one, id: string, due: number, fields: object) => {
+        await scene.redis.hset(queue.toKey(id), fields);
+        await scene.redis.zadd(queue.toKey('delayed'), scoreAt(due), id);
+      };
+      const now = 1_000_000;
+      await add(one, 'c', 9_000_000, { processedOn: 500 });
+      await add(other, 'a', 8_000_000, { processedOn: 999 });
+      await add(one, 'd', now + 10, { processedOn: 600 });
+      await add(other, 'b', 9_000_000, { processedOn: 700, notBefore: 7_000_000 });
+      await add(one, 'e', 9_000_000, { processedOn: 499 });
+      await add(one, 'f', 9_000_000, { processedOn: 1_000 });
+      const bringForward = createBringForward({ redis: scene.redis, queues, hostNow: () => now });
+      const dues = async () => {
+        const lists = queues.map((queue) => scene.redis.zrange(queue.toKey('delayed'), '0', '-1', 'WITHSCORES'));
+        const pairs = (await Promise.all(lists)).flatMap((list) =>
+          list.flatMap((id, index) => (index % 2 === 0 ? [[id, Number(list[index + 1]) / 0x1000]] : [])),
+        );
+        return Object.fromEntries(pairs);
+      };
+      const expected = { a: now, b: 7_000_000, c: now + 100, d: now + 10, e: 9_000_000, f: 9_000_000 };
+      expect(await bringForward({ from: 500, until: 1_000 })).toBe(3);
+      expect(await dues()).toEqual(expected);
+      expect(await bringForward({ from: 500, until: 1_000 })).toBe(0);
+      expect(await dues()).toEqual(expected);
+      for (const queue of queues) await queue.close();
+    }),
+  );
+
+  test.concurrent(
+    'jobs that are brought forward come within two minutes, however many they are',
+    closingAll(async (closing) => {
+      const scene = closing(await openWorkerScene());
+      const queue = openEventQueue(registeredTopic, scene.redis, scene.keys);
+      const ids = Array.from({ length: 6_000 }, (_, index) => String(index).padStart(5, '0'));
+      const pipeline = scene.redis.pipeline();
+      for (const id of ids) {
+        pipeline.hset(queue.toKey(id), { processedOn: 1 }).zadd(queue.toKey('delayed'), scoreAt(hourMs), id);
+      }
+      await pipeline.exec();
+      const bringForward = createBringForward({ redis: scene.redis, queues: [queue], hostNow: () => 0 });
+      expect(await bringForward({ from: 0, until: 2 })).toBe(ids.length);
+      expect(await scene.redis.zrange(queue.toKey('delayed'), '0', '-1')).toEqual(ids);
+      const firstHalf = await scene.redis.zcount(queue.toKey('delayed'), 0, `(${scoreAt(60_000)}`);
+      expect([firstHalf, await scene.redis.zcount(queue.toKey('delayed'), 0, scoreAt(120_000))]).toEqual([
+        3_000, 6_000,
+      ]);
+      await queue.close();
+    }),
+  );
+});
