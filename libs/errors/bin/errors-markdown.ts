@@ -27,6 +27,16 @@ DEADLINE_EXCEEDED to \`ERR-DEPENDENCY-UNAVAILABLE\`, RESOURCE_EXHAUSTED to \`ERR
 \`after_refresh\` is at once with a new access token, \`never\` means that something else must change first.
 `;
 
+/** The domains of the catalogue, in their order. */
+const domains = {
+  IAD: 'Identity and Access',
+  MDM: 'Master data',
+  INV: 'Inventory',
+  AID: 'AI orchestration',
+  AFF: 'Predictive analytics',
+  PMA: 'Monitoring and audit',
+};
+
 /** Returns the text of docs/errors.md. */
 export function errorsMarkdown(): string {
   return [intro, catalogueSection(), endpointSection(), detailsSection(), textsSection(), notesSection()].join('\n');
@@ -34,21 +44,30 @@ export function errorsMarkdown(): string {
 
 function catalogueSection(): string {
   const codes = errorCodes.filter(isCatalogueCode);
-  const lead =
-    'gRPC and HTTP status, meaning and reaction of each are in [the specification](specification/errors.md#the-catalogue).';
-  const head = '| Code | Reaction for programs | Retry | Severity |\n|---|---|---|---|';
-  const lines = codes.map((code) => line([code, ...programCells(code)]));
-  return `## The catalogue\n${lead}\n\n${head}\n${lines.join('\n')}\n`;
+  const parts = Object.entries(domains).map(([domain, title]) =>
+    table(
+      `### ${title} (${domain})`,
+      codes.filter((code) => rowOf(code).domain === domain),
+    ),
+  );
+  return `## The catalogue\n${parts.join('\n')}`;
 }
 
 function endpointSection(): string {
-  const codes = errorCodes.filter((code) => !isCatalogueCode(code));
-  const head =
-    '| Code | gRPC | HTTP | Meaning | Reaction | Reaction for programs | Retry | Severity |\n|---|---|---|---|---|---|---|---|';
-  return `## Endpoint codes\n${head}\n${codes.map(endpointLine).join('\n')}\n`;
+  return table(
+    '## Endpoint codes',
+    errorCodes.filter((code) => !isCatalogueCode(code)),
+  );
 }
 
-function endpointLine(code: ErrorCode): string {
+/** Returns the rows of the codes under their heading. */
+function table(heading: string, codes: readonly ErrorCode[]): string {
+  const head =
+    '| Code | gRPC | HTTP | Meaning | Reaction | Reaction for programs | Retry | Severity |\n|---|---|---|---|---|---|---|---|';
+  return `${heading}\n${head}\n${codes.map(codeLine).join('\n')}\n`;
+}
+
+function codeLine(code: ErrorCode): string {
   const { grpc, http, httpAlternatives = [], meaning, reactionText } = rowOf(code);
   const statuses = [`${grpc.name} (${grpc.number})`, [http, ...httpAlternatives].join(' or ')];
   return line([code, ...statuses, meaning, reactionText, ...programCells(code)]);

@@ -8,7 +8,7 @@ import { predictiveAnalytics } from './catalogue/predictive-analytics.ts';
 import type { CatalogueRow } from './catalogue/row.ts';
 
 /**
- * The table of error codes: the 35 rows of the six domains in the order of docs/specification/errors.md, then the
+ * The table of error codes: the 35 rows of the six domains in the order of specified-rows.txt, then the
  * endpoint codes. Types, HTTP and gRPC answers, catalogue.json and docs/errors.md all come from it.
  */
 export const catalogue = {

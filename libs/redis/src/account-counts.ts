@@ -10,7 +10,7 @@ export interface WrongVerdicts {
   readonly known: number;
 }
 
-/** What the limits count for an account. Times are milliseconds since the epoch. */
+/** Counts of the limits for an account. Times are milliseconds since the epoch. */
 export interface AccountCounts {
   /** The account's name in the audit log's `limit.exceeded`. */
   readonly tag: string;

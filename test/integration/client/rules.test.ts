@@ -49,6 +49,10 @@ describe('1. only a catalogue code ends a session', () => {
 
   // answers: amplify-js 10393, https://github.com/aws-amplify/amplify-js/issues/10393
   // Users who opened the app offline with an expired token seemed to be signed out.
+  // answers: auth-js 141, https://github.com/supabase/auth-js/issues/141
+  // Users were signed out because the phone was offline.
+  // answers: better-auth 8420, https://github.com/better-auth/better-auth/issues/8420
+  // A session was dropped because the phone was offline.
   test.each(harmless)('a refresh whose fate is %s ends no session', async (fate) => {
     const app = await scene.signedIn(noStream);
     expire(app);
@@ -66,6 +70,10 @@ describe('1. only a catalogue code ends a session', () => {
     expect((await app.client.account.find()).email).toBe(app.email);
   });
 
+  // answers: react-native-auth0 916, https://github.com/auth0/react-native-auth0/issues/916
+  // An app could not tell why a session had ended.
+  // answers: react-native-auth0 680, https://github.com/auth0/react-native-auth0/issues/680
+  // An app could not tell why a session had ended.
   test('the answer that another device has ended the session signs the app out', async () => {
     const app = await scene.signedIn(noStream);
     const other = await logIn(scene.api, app.email);
@@ -79,6 +87,8 @@ describe('1. only a catalogue code ends a session', () => {
     expect(textOf(app)).not.toContain('refresh_token');
   });
 
+  // answers: better-auth 8952, https://github.com/better-auth/better-auth/issues/8952
+  // A store that could not be read looked like a logout.
   test('a session in unreadable storage is unknown, and signed in when the storage opens', async () => {
     const app = await scene.signedIn(noStream);
     app.storage.isLocked = true;
@@ -99,6 +109,10 @@ describe('2. one refresh is in flight', () => {
     expect(app.network.to('/refresh')).toHaveLength(1);
   });
 
+  // answers: react-native-auth0 1374, https://github.com/auth0/react-native-auth0/issues/1374
+  // A refresh whose answer was lost counted as theft later.
+  // answers: Supabase Auth 1290, https://github.com/supabase/auth/issues/1290
+  // A refresh whose answer was lost counted as theft later.
   test('a refresh whose answer is lost is repeated with the same token', async () => {
     const app = await scene.signedIn(noStream);
     expire(app);
@@ -110,6 +124,12 @@ describe('2. one refresh is in flight', () => {
 
   // answers: Keycloak 14122, https://github.com/keycloak/keycloak/issues/14122
   // With rotation, tabs of one browser made each other’s refresh tokens void.
+  // answers: auth-js 213, https://github.com/supabase/auth-js/issues/213
+  // Tabs refreshed at once and signed each other out.
+  // answers: auth0-spa-js 553, https://github.com/auth0/auth0-spa-js/issues/553
+  // Tabs refreshed at once and signed each other out.
+  // answers: Logto js 1073, https://github.com/logto-io/js/issues/1073
+  // Tabs refreshed at once and signed each other out.
   test('two tabs share one refresh, and both go on with it', async () => {
     const shared = createSharedTabs();
     const storage = createMemoryStorage();
@@ -208,6 +228,10 @@ describe('4. an epoch guards every await', () => {
 });
 
 describe('5. time is counted from receipt on the monotonic clock', () => {
+  // answers: auth0-spa-js 153, https://github.com/auth0/auth0-spa-js/issues/153
+  // By a wrong clock expired tokens were used, or none seemed valid.
+  // answers: auth0-spa-js 1089, https://github.com/auth0/auth0-spa-js/issues/1089
+  // By a wrong clock expired tokens were used, or none seemed valid.
   test.each([1, -1])('a wall clock that is %s day wrong changes nothing', async (days) => {
     const app = await scene.signedIn(noStream);
     app.clock.wall = days * 86_400_000;
@@ -232,6 +256,10 @@ describe('5. time is counted from receipt on the monotonic clock', () => {
 });
 
 describe('6. logging out is at once, and offline too', () => {
+  // answers: supabase-js 2501, https://github.com/supabase/supabase-js/issues/2501
+  // A logout needed a network, or left tokens behind.
+  // answers: auth-js 540, https://github.com/supabase/auth-js/issues/540
+  // A logout needed a network, or left tokens behind.
   test('an offline logout lasts across a restart, until the service knows', async () => {
     const app = await scene.signedIn(noStream);
     const id = sessionIdOf(app);

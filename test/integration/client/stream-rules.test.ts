@@ -171,6 +171,10 @@ test('errors are for people and for programs (rule 9)', async () => {
   expect(invalid.details.length).toBeGreaterThan(1);
 });
 
+// answers: auth-js 762, https://github.com/supabase/auth-js/issues/762
+// A listener that called the client inside its lock made everything hang.
+// answers: supabase-js 2344, https://github.com/supabase/supabase-js/issues/2344
+// A listener that called the client inside its lock made everything hang.
 test('events are delivered outside any lock, and a throwing listener breaks nothing (rule 10)', async () => {
   const app = await withStream();
   const seen: string[] = [];

@@ -1,6 +1,6 @@
 import type { DomainRows } from './row.ts';
 
-/** AI orchestration (AID). Meanings and reactions are quoted from docs/specification/errors.md. */
+/** AI orchestration (AID). Meanings and reactions are quoted from specified-rows.txt. */
 export const aiOrchestration = {
   AID_GPU_VRAM_OVERFLOW: {
     domain: 'AID',

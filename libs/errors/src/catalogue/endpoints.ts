@@ -1,6 +1,6 @@
 import type { EndpointRows } from './row.ts';
 
-/** Codes of the service's own operations (docs/specification/errors.md, "Endpoint codes"). */
+/** Codes of the service's own operations (docs/errors.md, "Endpoint codes"). */
 export const endpoints = {
   'ERR-EMAIL-ALREADY-EXISTS': {
     domain: 'ENDPOINT',

@@ -1,6 +1,6 @@
 import type { DomainRows } from './row.ts';
 
-/** Identity and Access (IAD). Meanings and reactions are quoted from docs/specification/errors.md. */
+/** Identity and Access (IAD). Meanings and reactions are quoted from specified-rows.txt. */
 export const identityAndAccess = {
   IAD_AUTH_EMAIL_DUPLICATE: {
     domain: 'IAD',

@@ -1,6 +1,6 @@
 import type { DomainRows } from './row.ts';
 
-/** Inventory (INV). Meanings and reactions are quoted from docs/specification/errors.md. */
+/** Inventory (INV). Meanings and reactions are quoted from specified-rows.txt. */
 export const inventory = {
   INV_STOCK_INSUFFICIENT_OFFICE: {
     domain: 'INV',

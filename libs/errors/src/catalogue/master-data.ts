@@ -1,6 +1,6 @@
 import type { DomainRows } from './row.ts';
 
-/** Master data (MDM). Meanings and reactions are quoted from docs/specification/errors.md. */
+/** Master data (MDM). Meanings and reactions are quoted from specified-rows.txt. */
 export const masterData = {
   MDM_RECIPE_NOT_FOUND: {
     domain: 'MDM',

@@ -1,6 +1,6 @@
 import type { DomainRows } from './row.ts';
 
-/** Monitoring and audit (PMA). Meanings and reactions are quoted from docs/specification/errors.md. */
+/** Monitoring and audit (PMA). Meanings and reactions are quoted from specified-rows.txt. */
 export const monitoringAndAudit = {
   PMA_TRACE_ID_MISSING: {
     domain: 'PMA',

@@ -1,6 +1,6 @@
 import type { DomainRows } from './row.ts';
 
-/** Predictive analytics (AFF). Meanings and reactions are quoted from docs/specification/errors.md. */
+/** Predictive analytics (AFF). Meanings and reactions are quoted from specified-rows.txt. */
 export const predictiveAnalytics = {
   AFF_CACHE_POOL_EXHAUSTED: {
     domain: 'AFF',

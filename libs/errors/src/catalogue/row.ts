@@ -117,9 +117,9 @@ export interface CatalogueRow {
   /** The HTTP status, or the default one if `httpAlternatives` allows others. */
   readonly http: number;
   readonly httpAlternatives?: readonly number[];
-  /** Meaning; for the six domains, word for word as in docs/specification/errors.md. */
+  /** Meaning; for the six domains, word for word as in specified-rows.txt. */
   readonly meaning: string;
-  /** Consequence; for the six domains, word for word as in docs/specification/errors.md. */
+  /** Consequence; for the six domains, word for word as in specified-rows.txt. */
   readonly reactionText: string;
   readonly reaction: Reaction;
   readonly retry: Retry;

@@ -10,13 +10,13 @@ import { importUsers } from '../import/import-users.ts';
 import { importFormats } from '../import/read-records.ts';
 import { deleteUser, graceDaysOption, restoreUser } from './delete-user.ts';
 import { disableUser, enableUser } from './disable-user.ts';
-import { exportUser } from './export-user.ts';
-import { limitsOf, unlockUser } from './limits-of-user.ts';
+
 import { loadUser } from './load-user.ts';
 import { asOption } from './operator.ts';
 import { removeSecondFactor } from './remove-second-factor.ts';
 import { kindsOfWays, removeWaysIn } from './remove-ways-in.ts';
 import { resetPassword } from './reset-password.ts';
+import { exportUser, limitsOf, unlockUser } from './support-user.ts';
 
 /** Adds the commands `user …`. */
 export function addUserCommands(program: Command, shell: Shell): void {

@@ -1,4 +1,5 @@
 import { type AccountCounts, createAccountCounts } from '@auth-account/redis';
+import { exportAccount } from '@auth-account/stores/account-export';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { loadKeyFile, readSecret } from '@auth-account/tokens';
 import { CommandError } from '../../cli/command-error.ts';
@@ -58,4 +59,16 @@ async function withCounts<T>(shell: Shell, work: (counts: ReturnType<typeof crea
   return withRedis(shell, ({ redis, keyPrefix }) =>
     work(createAccountCounts({ redis, keyPrefix, secrets: () => secrets })),
   );
+}
+
+/** Prints, as JSON, all data that is held about a person, as `POST /api/v1/account/export` gives it to its owner. */
+export function exportUser(shell: Shell, idOrEmail: string, options: OperatorOptions): Promise<Outcome> {
+  const change = async ({ user: { _id: user_id }, stores, now, audit, reason }: AccountChange): Promise<Outcome> => {
+    const user = await stores.users.find(user_id);
+    if (user === undefined) throw new CommandError(`The account ${user_id} is being erased.`);
+    const json = await exportAccount(stores, user, now);
+    audit({ event: 'account.exported', operator_reason: reason });
+    return { json, text: JSON.stringify(json, null, 2) };
+  };
+  return changeAccount(shell, idOrEmail, options, { change });
 }
