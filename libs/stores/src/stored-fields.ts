@@ -99,6 +99,7 @@ export const storedFields = describeAll({
         'no',
         'while it is on',
       ],
+      [['totp.recovery_key'], 'key of the HMACs of the recovery codes', 'no', 'while it is on'],
       [
         ['totp.removal.due_at'],
         'time of the removal of the second factor that was ordered',
