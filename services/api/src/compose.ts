@@ -261,7 +261,7 @@ function serve(
       await connectMongo(connections.mongo, stopping.signal, onAway);
       if (stopping.signal.aborted) return;
       await Promise.all([clock.follow(connections.mongo, stopping.signal), heldKeys.follow(stopping.signal)]);
-      await runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
+      void runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
       if (warmUpLimitMs !== 0) {
         await warmUp({ app: rehearsal(), logger, signal: stopping.signal, limitMs: warmUpLimitMs });
       }

@@ -187,7 +187,7 @@ export async function compose(
       port = await app.listen(config.PUSH_PORT, host);
       expiry.start();
       reconcile.start();
-      await runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
+      void runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
       logger.info({ address, port }, 'push gateway listens');
     },
     shutdown: [

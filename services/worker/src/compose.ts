@@ -252,7 +252,7 @@ export async function compose(
       await connectMongo(mongo, stopping.signal, createErrorLog(logger, 'MongoDB connection'));
       if (stopping.signal.aborted) return;
       await clock.follow(mongo, stopping.signal);
-      await runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
+      void runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
       for (const consumer of consumers) consumer.start();
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
