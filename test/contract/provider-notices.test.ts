@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 // Loaded later otherwise, by one of the tests.
 import '../../services/api/src/security/providers/verify-notice.ts';
 import { newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { authctl } from '../support/authctl.ts';
 import {
   changeEmail,
   confirmReset,
@@ -30,7 +31,7 @@ import {
 } from '../support/providers.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, stepUpBy } from '../support/second-factor.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 /** Name of the other pod's connections, whose commands can be held back. */
 const appName = 'provider-notices';
@@ -120,7 +121,11 @@ describe('a notice of Apple', () => {
     const refused = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer({ access_token }) });
     expect(refused.status).toBe(401);
     expect((await stored(user_id))?.identities).toEqual([expect.not.objectContaining({ refresh_token: token })]);
-    expect(await api.collections.sessions.distinct('revoked_reason', { user_id })).toEqual(['revoked_by_user']);
+    const ended = await api.collections.sessions.find({ user_id }).toArray();
+    expect(ended.map(({ revoked_reason }) => revoked_reason)).toEqual(['revoked_by_provider']);
+    const requestId = ended[0]?.revoked_request_id ?? '';
+    const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix };
+    expect((await authctl(['trace', requestId], { env })).stdout).toMatch(/revoked_by_provider.* consent_revoked/);
     expect(await purposesOf(user_id)).toContain('provider_notice');
     expect((await logInByProvider(api, person)).json.data.user_id).toBe(user_id);
     expect(await api.metric('auth_provider_notices_total', { notice: 'consent_revoked' })).toBeGreaterThan(0);

@@ -28,6 +28,10 @@ export interface RedisKeys {
   readonly closeRecords: string;
   /** Sorted set: id of a server key → latest time at which an api held it, in milliseconds since the epoch. */
   readonly heldKeys: string;
+  /** Sorted set: name of a process → its latest report, in milliseconds of Redis's clock. */
+  readonly processes: string;
+  /** Report of a process, as JSON. */
+  processReport(name: string): string;
   /** Prefix of a limit's keys. A colon and the limited network or user follow. */
   limit(name: string): string;
   /** BullMQ's `prefix`. */
@@ -49,6 +53,8 @@ export function redisKeys(prefix: string): RedisKeys {
     streamNumber: `${tag}:stream-number`,
     closeRecords: `${tag}:close-records`,
     heldKeys: `${tag}:held-keys`,
+    processes: `${tag}:processes`,
+    processReport: (name) => `${tag}:process:${name}`,
     limit: (name) => `${tag}:limit:${name}`,
     queuePrefix: `{${prefix}-queue}`,
   };

@@ -1,3 +1,4 @@
+import { runAndRepeat } from '@auth-account/lifecycle/repeat';
 import type { MongoClient } from 'mongodb';
 
 /**
@@ -49,17 +50,18 @@ export function createDatabaseClock({ host, onCorrected }: DatabaseClockDeps): D
   return {
     now,
     ask,
-    async follow(mongo, stop) {
-      await ask(mongo);
-      if (stop.aborted) return;
-      const timer = setInterval(() => void ask(mongo), intervalMs);
-      timer.unref();
-      stop.addEventListener('abort', () => clearInterval(timer), { once: true });
-    },
+    follow: (mongo, stop) => runAndRepeat(() => ask(mongo), intervalMs, stop),
   };
 }
 
-/** Returns the function that logs each correction, because an operator should set the host's clock right. */
-export function reportClock(logger: { warn(fields: object, text: string): void }): DatabaseClockDeps['onCorrected'] {
-  return (ahead_ms) => logger.warn({ ahead_ms }, "MongoDB's clock differs from this host's; its time is used");
+/** Returns the function that logs and exports each correction, because an operator should set the host's clock right. */
+export function reportClock(
+  logger: { warn(fields: object, text: string): void },
+  setGauge: (store: 'mongodb', aheadMs: number) => void,
+): DatabaseClockDeps['onCorrected'] {
+  setGauge('mongodb', 0);
+  return (ahead_ms) => {
+    setGauge('mongodb', -ahead_ms);
+    logger.warn({ ahead_ms }, "MongoDB's clock differs from this host's; its time is used");
+  };
 }

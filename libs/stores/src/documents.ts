@@ -49,6 +49,7 @@ export type RevocationReason =
   | 'session_limit'
   | 'refresh_token_reuse'
   | 'revoked_by_user'
+  | 'revoked_by_provider'
   | 'forced'
   | 'password_changed'
   | 'account_disabled'
@@ -167,6 +168,8 @@ export interface SessionDocument {
   readonly revoked_also_close?: string;
   /** The session of another device from which the user ended this session, for the support desk. */
   readonly revoked_by?: string;
+  /** The provider and its notice that ended the session, such as `apple consent_revoked`. */
+  readonly revoked_notice?: string;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ClientSession } from 'mongodb';
+import { Binary, type ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { type Credentials, credentialsVersion, unchangedSince } from './credentials.ts';
 import type { PendingTotp, SealedSeed, TrustedDevice, UserDocument } from './documents.ts';
@@ -54,6 +54,13 @@ export interface StoredSeed {
   readonly sealed: SealedSeed;
 }
 
+/** A use of a step of an authenticator app. */
+export interface StepUse {
+  readonly factorId: string;
+  readonly step: number;
+  readonly recoveryKey: Uint8Array;
+}
+
 /** Second factors of accounts. They are fields of the user's document. */
 export interface SecondFactorStore {
   /**
@@ -61,8 +68,11 @@ export interface SecondFactorStore {
    * changed since the account was read.
    */
   enrol(seen: Credentials, pending: PendingTotp, session: ClientSession): Promise<boolean>;
-  /** Uses a step of that authenticator app up; false if this step or a later step was used before. */
-  useStep(userId: string, factorId: string, step: number, session?: ClientSession): Promise<boolean>;
+  /**
+   * Uses a step of that authenticator app up, and stores the key of its recovery codes; false if this step or a later
+   * step was used before.
+   */
+  useStep(userId: string, use: StepUse, session?: ClientSession): Promise<boolean>;
   /** Uses a recovery code up. Returns the number of codes that are left; undefined if the code was used before. */
   useRecoveryCode(userId: string, hash: string, session?: ClientSession): Promise<number | undefined>;
   /** Adds a trusted device, in place of an earlier entry of the same device. */
@@ -93,9 +103,9 @@ export function createSecondFactorStore({ users }: Collections): SecondFactorSto
       const { matchedCount } = await users.updateOne(unchangedSince(seen), { $set: { pending_totp } }, { session });
       return matchedCount === 1;
     },
-    async useStep(_id, factor_id, step, session) {
-      const unused = { _id, 'totp.factor_id': factor_id, 'totp.last_step': { $lt: step } };
-      const update = { $set: { 'totp.last_step': step } };
+    async useStep(_id, { factorId, step, recoveryKey }, session) {
+      const unused = { _id, 'totp.factor_id': factorId, 'totp.last_step': { $lt: step } };
+      const update = { $set: { 'totp.last_step': step, 'totp.recovery_key': new Binary(recoveryKey) } };
       return (await users.updateOne(unused, update, { ...(session && { session }) })).matchedCount === 1;
     },
     async useRecoveryCode(_id, hash, session) {

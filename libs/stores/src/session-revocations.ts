@@ -13,6 +13,8 @@ export interface Revocation {
   readonly alsoClose?: string;
   /** The session of another device from which the user ended this session. */
   readonly by?: string;
+  /** The provider and its notice that ended this session. */
+  readonly notice?: string;
 }
 
 /** A revocation after which the account trusts the session's device as before. */
@@ -126,7 +128,7 @@ export function liveOf({ sessionId, userId }: OwnSession, { at }: Pick<Revocatio
   return { _id: sessionId, user_id: userId, is_revoked: false, expires_at: { $gt: at } };
 }
 
-function revoked({ reason, at, requestId, alsoClose, by }: Revocation): Partial<SessionDocument> {
+function revoked({ reason, at, requestId, alsoClose, by, notice }: Revocation): Partial<SessionDocument> {
   return {
     is_revoked: true,
     revoked_at: at,
@@ -134,5 +136,6 @@ function revoked({ reason, at, requestId, alsoClose, by }: Revocation): Partial<
     revoked_request_id: requestId,
     ...(alsoClose === undefined ? {} : { revoked_also_close: alsoClose }),
     ...(by === undefined ? {} : { revoked_by: by }),
+    ...(notice === undefined ? {} : { revoked_notice: notice }),
   };
 }

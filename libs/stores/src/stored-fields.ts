@@ -99,6 +99,7 @@ export const storedFields = describeAll({
         'no',
         'while it is on',
       ],
+      [['totp.recovery_key'], 'key of the HMACs of the recovery codes', 'no', 'while it is on'],
       [
         ['totp.removal.due_at'],
         'time of the removal of the second factor that was ordered',
@@ -266,7 +267,11 @@ export const storedFields = describeAll({
         'ids of requests, and of sessions that ended one another',
         'no',
       ],
-      [['identity_id'], 'the identity that opened it', 'no'],
+      [
+        ['identity_id', 'revoked_notice'],
+        'the identity that opened it, the notice of its provider that ended it',
+        'no',
+      ],
       [['is_trusted'], 'its login made or used the trust in its device', 'no'],
       [['cnf.jkt'], "thumbprint of the device's key to which the session is bound", 'yes, as `bound`'],
       [['opened_by._id', 'opened_by.fingerprint'], "HMACs of the login's `Idempotency-Key`, caller and body", 'no'],

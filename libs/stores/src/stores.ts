@@ -8,6 +8,7 @@ import { createGroupStore, type GroupStore } from './group-store.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
 import { createIdentityStore, type IdentityStore } from './identity-store.ts';
 import { createInviteStore, type InviteStore } from './invite-store.ts';
+import { countKidsInUse, type KidInUse } from './kids-in-use.ts';
 import { createMembershipStore, type MembershipStore } from './membership-store.ts';
 import { createOutboxStore, type OutboxStore } from './outbox-store.ts';
 import { createPasskeyStore, type PasskeyStore } from './passkey-store.ts';
@@ -36,6 +37,8 @@ export interface Stores {
   readonly passkeys: PasskeyStore;
   readonly identities: IdentityStore;
   readonly providerRevocations: ProviderRevocationStore;
+  /** Counts what depends on server keys, except on these. */
+  readonly kidsInUse: (except?: readonly string[]) => Promise<KidInUse[]>;
   readonly spentProofs: SpentProofStore;
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
@@ -67,6 +70,7 @@ export function createStores(collections: Collections, transaction: RunTransacti
     passkeys: createPasskeyStore(collections, now),
     identities: createIdentityStore(collections, now),
     providerRevocations: createProviderRevocationStore(collections),
+    kidsInUse: (except?: readonly string[]) => countKidsInUse(collections, except),
     spentProofs: createSpentProofStore(collections),
     outbox: createOutboxStore(collections),
     deadLetters: createDeadLetterStore(collections, transaction),

@@ -7,6 +7,7 @@ type ToldReason = NonNullable<DetailsOf<'IAD_JWT_REFRESH_STOLEN'>['reason']>;
 const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
   logout: 'logged_out',
   revoked_by_user: 'revoked',
+  revoked_by_provider: 'revoked',
   replaced: 'replaced',
   session_limit: 'session_limit',
   forced: 'forced',

@@ -16,6 +16,7 @@ const keepsTrust = {
   session_limit: true,
   refresh_token_reuse: false,
   revoked_by_user: false,
+  revoked_by_provider: false,
   forced: false,
   password_changed: false,
   account_disabled: false,

@@ -125,6 +125,8 @@ export interface ConfirmedTotp extends SealedSeed {
   readonly confirmed_at: Date;
   /** The latest step (RFC 6238) whose code was used. No step up to this one counts again. */
   readonly last_step: number;
+  /** Key of the HMACs in `recovery_codes`. Missing until the app's next use, if an earlier release added the app. */
+  readonly recovery_key?: Binary;
   /** The removal that was ordered. It goes with the app: a new app is not removed. */
   readonly removal?: FactorRemoval;
 }

@@ -18,6 +18,8 @@ export interface Metrics {
    * Returns the metrics as OpenMetrics 1.0 if the Accept header asks for it, otherwise in the Prometheus text format.
    */
   render(accept: string | undefined): Promise<{ readonly contentType: string; readonly body: string }>;
+  /** Exports the milliseconds by which the host's clock is ahead of the clock of a store. */
+  setClockAhead(store: 'mongodb' | 'redis', aheadMs: number): void;
   /** Exports `auth_ready`; `isReady` is called at each scrape. */
   watchReadiness(isReady: () => Promise<boolean>): void;
 }
@@ -40,9 +42,16 @@ export function createMetrics({ service }: { readonly service: string }): Metric
     labelNames: ['service', 'version', 'node'],
     registers: [registry],
   }).set({ service, version: manifest.version, node: process.version }, 1);
+  const clockAhead = new Gauge({
+    name: 'auth_clock_ahead_seconds',
+    help: "Seconds by which the host's clock is ahead of the clock of a store, mongodb (not by the gateway) or redis",
+    labelNames: ['store'],
+    registers: [registry],
+  });
 
   return {
     registry,
+    setClockAhead: (store, aheadMs) => clockAhead.set({ store }, aheadMs / 1_000),
     async render(accept) {
       const body = await registry.metrics();
       return accept?.includes('application/openmetrics-text')

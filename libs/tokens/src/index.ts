@@ -15,6 +15,6 @@ export {
 export { createStatementSigner, type StatedRevocations } from './revocation-statement.ts';
 export { createSealedSecrets, type SealedSecrets } from './sealed-secrets.ts';
 export { createSealedTokens, type SealedTokens } from './sealed-tokens.ts';
-export { MissingKeyError } from './secrets.ts';
-export { type KeyFileWatch, watchKeys } from './watch-key-file.ts';
+export { type KeptKeyKind, MissingKeyError } from './secrets.ts';
+export { type KeyFileWatch, reportKeys, watchKeys } from './watch-key-file.ts';
 export { writeKeyFile, writePublicKeyFile } from './write-key-file.ts';

@@ -8,12 +8,18 @@ import { readSecret } from './read-secret.ts';
  */
 export class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
-  readonly kid: string;
-  constructor(kid: string) {
-    super(`no server key has the kid ${kid}`);
+  /** Undefined if what was made does not name its key. */
+  readonly kid: string | undefined;
+  readonly kind: KeptKeyKind;
+  constructor(kid: string | undefined, kind: KeptKeyKind = 'server') {
+    super(`no ${kind} key ${kid === undefined ? 'fits' : `has the kid ${kid}`}`);
     this.kid = kid;
+    this.kind = kind;
   }
 }
+
+/** Kinds of the keys on which stored data depends. */
+export type KeptKeyKind = 'server' | 'refresh';
 
 /** Symmetric keys of a source, by their `kid`. */
 export interface Secrets {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { repeat } from '@auth-account/lifecycle/repeat';
 import { type KeySet, type KeySource, parseKeySet } from '@auth-account/verifier/access-token';
 
 export interface WatchKeyFileOptions {
@@ -42,7 +43,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
   let seen = taken;
   let reading: Promise<void> | undefined;
   let lastAsked = Number.NEGATIVE_INFINITY;
-  let isClosed = false;
+  const closed = new AbortController();
 
   async function look(): Promise<void> {
     let mark = 'unreadable';
@@ -51,7 +52,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
       mark = digest(text);
       if (mark === seen || mark === taken) return;
       const next = await parse(text, path, check);
-      if (isClosed) return;
+      if (closed.signal.aborted) return;
       current = next;
       taken = mark;
       onChange?.(next);
@@ -70,22 +71,18 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
     return reading;
   }
 
-  const timer = setInterval(() => void lookOnce(), intervalMs);
-  timer.unref();
+  repeat(lookOnce, intervalMs, closed.signal);
   return {
     current: () => current,
     async reread() {
       const at = performance.now();
-      if (isClosed || at - lastAsked < rereadGapMs) return reading;
+      if (closed.signal.aborted || at - lastAsked < rereadGapMs) return reading;
       lastAsked = at;
       // A read that is under way may have begun before the file changed.
       await reading;
       await lookOnce();
     },
-    close() {
-      isClosed = true;
-      clearInterval(timer);
-    },
+    close: () => closed.abort(),
   };
 }
 
@@ -123,4 +120,10 @@ async function parse(text: string, path: string, check: WatchKeyFileOptions['che
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** Returns the ids of the keys: of the first, which signs, and of all, which count. */
+export function reportKeys(source: Pick<KeySource, 'current'>): { signs: string; takes: string[] } {
+  const { keys } = source.current();
+  return { signs: keys[0].kid, takes: keys.map(({ kid }) => kid) };
 }

@@ -8,7 +8,7 @@ import type { Audit } from './audit/audit.ts';
 import { mountDocs } from './http/docs/mount-docs.ts';
 import { inSequence } from './http/in-sequence.ts';
 import { beginRequest, requireRequestId } from './http/middleware/begin-request.ts';
-import { handleError, refuseUnknownRoute } from './http/middleware/handle-error.ts';
+import { handleError, type OnMissingKey, refuseUnknownRoute } from './http/middleware/handle-error.ts';
 import { observeRequest, type RequestLabels } from './http/middleware/observe-request.ts';
 import { type MountDeps, mountRoutes, nameRoute, serveIssuerPath } from './http/mount-routes.ts';
 
@@ -26,6 +26,7 @@ export interface AppDeps extends MountDeps {
   readonly logger: Logger;
   readonly audit: Audit;
   readonly requestDuration: Pick<Histogram<RequestLabels>, 'observe'>;
+  readonly onMissingKey: OnMissingKey;
 }
 
 /**
@@ -69,7 +70,17 @@ const noStore: RequestHandler = (_req, res, next) => {
 
 /** Creates the HTTP API as an Express application. It opens no connection and no port. */
 export function createApp(deps: AppDeps): Express {
-  const { issuer, requestIdMode, trustedProxyHops, allowedOrigins, logger, audit, requestDuration, ...mount } = deps;
+  const {
+    issuer,
+    requestIdMode,
+    trustedProxyHops,
+    allowedOrigins,
+    logger,
+    audit,
+    requestDuration,
+    onMissingKey,
+    ...mount
+  } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -96,6 +107,6 @@ export function createApp(deps: AppDeps): Express {
   app.use(refuseUnknownRoute);
   // Registered twice. If answers are validated and the contract forbids the first handler's answer, the second handler
   // answers.
-  app.use(handleError(logger, audit), handleError(logger, audit));
+  app.use(handleError(logger, audit, onMissingKey), handleError(logger, audit, onMissingKey));
   return app;
 }

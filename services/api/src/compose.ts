@@ -2,8 +2,15 @@ import type { AddressInfo } from 'node:net';
 import { bareAddress, longestTokenSeconds, readProviders } from '@auth-account/config';
 import { type EventChannel, eventChannels } from '@auth-account/contracts/events';
 import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
+import { runAndRepeat } from '@auth-account/lifecycle/repeat';
 import { openEventQueue } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
+import {
+  createProcessReporter,
+  type ProcessReporter,
+  type ProcessReporterDeps,
+  reportIntervalMs,
+} from '@auth-account/messaging/process-reports';
 import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
 import {
   createWriteProbe,
@@ -38,7 +45,7 @@ import { createTellSessions } from './announcements/tell-sessions.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { composeGuards } from './compose/guards.ts';
 import { composeRehearsal } from './compose/rehearsal.ts';
-import { composeSecurity, type TestOverrides } from './compose/security.ts';
+import { composeSecurity, type Security, type TestOverrides } from './compose/security.ts';
 import { composeUseCases } from './compose/use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
 import { createHttpServer, type HttpServer, retireMs } from './http/http-server.ts';
@@ -109,7 +116,7 @@ export async function compose(
 ): Promise<ApiParts> {
   const { config, logger, metrics } = context;
   const { hostNow = overrides.now ?? Date.now } = overrides;
-  const clock = createDatabaseClock({ host: hostNow, onCorrected: reportClock(logger) });
+  const clock = createDatabaseClock({ host: hostNow, onCorrected: reportClock(logger, metrics.setClockAhead) });
   const { now = clock.now } = overrides;
   const apiMetrics = createApiMetrics(metrics, [...readProviders(config.IDENTITY_PROVIDERS).keys()]);
   // Key files are read first, so that a problem with them is reported before any connection is open.
@@ -117,12 +124,8 @@ export async function compose(
   const connections = openConnections(config, logger, overrides);
   const { mongo, limitRedis, queues } = connections;
   const eventPublisher = createEventPublisher({ queues, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
-  const { denyList, announce, tellSessions, readDenialPage } = composeAnnouncements(
-    connections,
-    config,
-    logger,
-    apiMetrics,
-  );
+  const announcing = composeAnnouncements(connections, config, logger, apiMetrics);
+  const { denyList, announce, tellSessions, readDenialPage } = announcing;
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
   const transaction = createTransactionRunner(mongo, transactionHooks(apiMetrics));
@@ -133,6 +136,8 @@ export async function compose(
   const commit = createCommit({ transaction, outbox: stores.outbox, sessions: stores.sessions, ...tellers });
   const { heldKeys: name } = redisKeys(config.KEY_PREFIX);
   const heldKeys = createHeldKeys({ redis: limitRedis, name, keys: security.serverKeys, now });
+  const reporting = { redis: limitRedis, service: 'api', now, hostNow, onMeasured: metrics.setClockAhead };
+  const reporter = composeReporter(reporting, config, security.reportedKeys);
   const sealedTokens = withHeldKeys(security.sealedTokens, heldKeys);
   const sessionParts = { stores, commit, security: { ...security, sealedTokens }, announce, isDenied, readDenialPage };
   const useCases = composeUseCases({ ...shared, hostNow, ...guards, ...sessionParts });
@@ -143,6 +148,7 @@ export async function compose(
     logger,
     audit: guards.audit,
     requestDuration: apiMetrics.requestDuration,
+    onMissingKey: (key) => apiMetrics.missingKeys.inc({ key }),
     verifyAccessToken: security.verifyAccessToken,
     verifyDeviceProof: security.verifyDeviceProof,
     assertNotDenied: createAssertNotDenied({
@@ -163,6 +169,7 @@ export async function compose(
   return serve(context, server, connections, {
     clock,
     heldKeys,
+    reporter,
     argon2Name: security.argon2Name,
     warmUpLimitMs: overrides.warmUpLimitMs,
     rehearsal: () => composeRehearsal({ deps, users: stores.users, readSessions: createReadSessions(mongo, stores) }),
@@ -171,6 +178,22 @@ export async function compose(
       { name: 'key files and hash threads', run: security.close, timeoutMs: 1_000 },
       { name: 'event publish', run: () => eventPublisher.idle(), timeoutMs: 1_000 },
     ],
+  });
+}
+
+function composeReporter(
+  reporting: Omit<ProcessReporterDeps, 'keys' | 'settings'>,
+  config: ApiConfig,
+  reportedKeys: Security['reportedKeys'],
+): ProcessReporter {
+  const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, ACCESS_TOKEN_TTL_SECONDS: signs } = config;
+  return createProcessReporter({
+    ...reporting,
+    keys: redisKeys(config.KEY_PREFIX),
+    settings: () => ({
+      ...{ issuer, audience, token_seconds: { signs, takes: longestTokenSeconds(config) } },
+      keys: reportedKeys(),
+    }),
   });
 }
 
@@ -208,6 +231,7 @@ function createReadSessions(mongo: MongoClient, { sessions }: Pick<Stores, 'sess
 interface Served {
   readonly clock: DatabaseClock;
   readonly heldKeys: HeldKeys;
+  readonly reporter: ProcessReporter;
   readonly argon2Name: string;
   /** Creates the app for the warm-up. */
   readonly rehearsal: () => Express;
@@ -221,7 +245,7 @@ function serve(
   { config, logger }: ServiceContext<typeof apiConfig>,
   server: HttpServer,
   connections: Connections,
-  { clock, heldKeys, argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
+  { clock, heldKeys, reporter, argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
 ): ApiParts {
   const stopping = new AbortController();
   let address: AddressInfo | undefined;
@@ -237,6 +261,7 @@ function serve(
       await connectMongo(connections.mongo, stopping.signal, onAway);
       if (stopping.signal.aborted) return;
       await Promise.all([clock.follow(connections.mongo, stopping.signal), heldKeys.follow(stopping.signal)]);
+      void runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
       if (warmUpLimitMs !== 0) {
         await warmUp({ app: rehearsal(), logger, signal: stopping.signal, limitMs: warmUpLimitMs });
       }
@@ -248,6 +273,7 @@ function serve(
       { name: 'start', run: () => stopping.abort(), timeoutMs: 100 },
       { name: 'http server', run: () => server.drain(), timeoutMs: retireMs + lastRequestMs },
       ...stop,
+      { name: 'process report', run: reporter.remove, timeoutMs: 250 },
       ...closeSteps(connections),
     ],
   };

@@ -1,9 +1,16 @@
 import { hostname } from 'node:os';
 import { bareAddress, longestTokenSeconds } from '@auth-account/config';
 import type { ServiceContext, ServiceParts } from '@auth-account/lifecycle';
+import { runAndRepeat } from '@auth-account/lifecycle/repeat';
 import { createCloseRecorder } from '@auth-account/messaging/close-records';
 import { createCommandPublisher, createStreamNumbers } from '@auth-account/messaging/commands';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
+import {
+  createProcessReporter,
+  type ProcessReporter,
+  type ReportedSettings,
+  reportIntervalMs,
+} from '@auth-account/messaging/process-reports';
 import {
   explainRedisError,
   failFastOptions,
@@ -15,6 +22,7 @@ import {
   subscriberOptions,
 } from '@auth-account/redis';
 import { type AuditSampler, createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
+import { reportKeys } from '@auth-account/tokens';
 import { createCachedVerifier } from '@auth-account/verifier/access-token';
 import { createPushApp, type PushApp } from './app.ts';
 import { createReconcile } from './commands/reconcile.ts';
@@ -80,8 +88,13 @@ async function openVerifier(
     ...{ keys, issuer, audience, ttlSeconds: longestTokenSeconds(config), now },
     maxEntries: config.TOKEN_CACHE_ENTRIES,
     onLookup: (result) => metrics.tokenLookups.inc({ result }),
+    onVerdict: (result) => metrics.accessTokens.inc({ result }),
   });
-  return { verifyAccessToken, closeKeyFile: keys.close };
+  const settings = (): ReportedSettings => ({
+    ...{ issuer, audience, token_seconds: { takes: longestTokenSeconds(config) } },
+    keys: { access: { takes: reportKeys(keys).takes } },
+  });
+  return { verifyAccessToken, settings, closeKeyFile: keys.close };
 }
 
 interface AppParts {
@@ -131,10 +144,15 @@ export async function compose(
   const { now = Date.now } = overrides;
   const registry = createConnectionRegistry();
   const pushMetrics = createPushMetrics(metrics, registry.size);
-  const { verifyAccessToken, closeKeyFile } = await openVerifier(config, logger, pushMetrics, overrides);
+  const { verifyAccessToken, settings, closeKeyFile } = await openVerifier(config, logger, pushMetrics, overrides);
   const { redis, subscription, messages } = openConnections(config, logger, overrides);
   const keys = redisKeys(config.KEY_PREFIX);
   const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
+  const reporter = createProcessReporter({
+    ...{ redis, keys, service: 'push-gateway', settings, now, hostNow: now },
+    onMeasured: metrics.setClockAhead,
+  });
+  const stopping = new AbortController();
   const drain = createDrain({ registry, logger, config });
   const expiry = createExpirySweep({ now, onExpired: (connection) => closeConnection(connection, 'TOKEN_EXPIRED') });
   const common = { registry, metrics: pushMetrics, logger, now };
@@ -169,9 +187,11 @@ export async function compose(
       port = await app.listen(config.PUSH_PORT, host);
       expiry.start();
       reconcile.start();
+      void runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
       logger.info({ address, port }, 'push gateway listens');
     },
     shutdown: [
+      { name: 'process report', run: () => leave(stopping, reporter), timeoutMs: 250 },
       ...shutdownSteps({
         ...{ drain, app, expiry, reconcile, redis, subscriber, subscription, messageSubscription, messages },
         drainSeconds: config.DRAIN_SECONDS,
@@ -180,4 +200,9 @@ export async function compose(
       { name: 'key file', run: closeKeyFile, timeoutMs: 100 },
     ],
   };
+}
+
+async function leave(stopping: AbortController, reporter: ProcessReporter): Promise<void> {
+  stopping.abort();
+  await reporter.remove();
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { longestTokenSeconds } from '@auth-account/config';
 import type { ServiceContext, ServiceParts } from '@auth-account/lifecycle';
+import { runAndRepeat } from '@auth-account/lifecycle/repeat';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
+import { createProcessReporter, reportIntervalMs } from '@auth-account/messaging/process-reports';
 import {
   explainRedisError,
   failFastOptions,
@@ -29,8 +31,9 @@ import {
   createEmailCodes,
   createRemovalStopTokens,
   createSealedSecrets,
+  type KeyFileWatch,
   readSecret,
-  type SealedSecrets,
+  reportKeys,
   watchKeys,
 } from '@auth-account/tokens';
 import { MongoClient } from 'mongodb';
@@ -81,7 +84,12 @@ interface Shared {
  */
 const namingIntervalMs = 60_000;
 
-function openConnections(config: WorkerConfig, logger: Logger, host: () => number) {
+function openConnections(
+  config: WorkerConfig,
+  logger: Logger,
+  host: () => number,
+  { setClockAhead }: Pick<Metrics, 'setClockAhead'>,
+) {
   const onError = createErrorLog(logger, 'Redis connection');
   const open = (settings: RedisSettings) => {
     const redis = openRedis(config, settings);
@@ -90,7 +98,7 @@ function openConnections(config: WorkerConfig, logger: Logger, host: () => numbe
   };
   return {
     mongo: new MongoClient(config.MONGODB_URI, mongoOptions('auth-worker', config.MONGODB_URI)),
-    clock: createDatabaseClock({ host, onCorrected: reportClock(logger) }),
+    clock: createDatabaseClock({ host, onCorrected: reportClock(logger, setClockAhead) }),
     denying: open(failFastOptions()),
     // Events have a separate connection, because a burst of them must not delay a close command.
     adding: open(failFastOptions()),
@@ -188,8 +196,9 @@ function composeReconcile(shared: Shared, denyList: DenyList, lifetimeMs: number
 }
 
 /** Wires the pollers that need sealed secrets. They need only MongoDB. */
-function composeSealedPollers(shared: Shared, denyList: DenyList, sealedSecrets: SealedSecrets): Poller[] {
-  const parts = { ...shared, denyList, sealedSecrets };
+function composeSealedPollers(shared: Shared, denyList: DenyList, serverKeys: KeyFileWatch): Poller[] {
+  const kids = () => reportKeys(serverKeys).takes;
+  const parts = { ...shared, denyList, sealedSecrets: createSealedSecrets(serverKeys), kids };
   return [...createFactorPollers(parts), ...createRevocations(parts)];
 }
 
@@ -206,7 +215,7 @@ export async function compose(
     emailChangeTokens: createEmailChangeTokens(serverKeys),
     removalStopTokens: createRemovalStopTokens(serverKeys),
   };
-  const { mongo, clock, denying, adding, consuming } = openConnections(config, logger, hostNow);
+  const { mongo, clock, denying, adding, consuming } = openConnections(config, logger, hostNow, serviceMetrics);
   const keys = redisKeys(config.KEY_PREFIX);
   const db = mongo.db(config.MONGODB_DATABASE);
   const delivered = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind !== 'queue').map(({ name }) => name);
@@ -228,17 +237,22 @@ export async function compose(
   const consumers = [...delivery.consumers, createForceLogoutConsumer({ ...shared, denyList })];
   const secrets = () => serverKeys.current().keys.map(readSecret);
   const { erasing, counting } = createErasure({ ...shared, denyList, lifetimeMs, redis: denying, secrets });
-  const lonePollers = [counting, ...composeSealedPollers(shared, denyList, createSealedSecrets(serverKeys))];
+  const lonePollers = [counting, ...composeSealedPollers(shared, denyList, serverKeys)];
   const { queues } = delivery;
   denying.on('ready', reconcile.trigger);
   adding.on('ready', relay.trigger);
   const stopping = new AbortController();
+  const reporter = createProcessReporter({
+    ...{ redis: denying, keys, service: 'worker', now: clock.now, hostNow, onMeasured: serviceMetrics.setClockAhead },
+    settings: () => ({ keys: { server: reportKeys(serverKeys) } }),
+  });
   return {
     readiness: createReadiness(db, denying),
     async start() {
       await connectMongo(mongo, stopping.signal, createErrorLog(logger, 'MongoDB connection'));
       if (stopping.signal.aborted) return;
       await clock.follow(mongo, stopping.signal);
+      void runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
       for (const consumer of consumers) consumer.start();
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
@@ -247,6 +261,7 @@ export async function compose(
       logger.info({ subscribers: config.EVENT_SUBSCRIBERS.map(({ name }) => name) }, 'worker runs');
     },
     shutdown: [
+      { name: 'process report', run: reporter.remove, timeoutMs: 250 },
       { name: 'key files', run: () => serverKeys.close(), timeoutMs: 100 },
       ...shutdownSteps({
         stopping,

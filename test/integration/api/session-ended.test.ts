@@ -63,6 +63,7 @@ async function expectOnlyTold(announcements: object[], ...sessions: StoredSessio
 const reasons: readonly [RevocationReason, string][] = [
   ['logout', 'LOGOUT_CONFIRMED'],
   ['revoked_by_user', 'SESSION_REVOKED'],
+  ['revoked_by_provider', 'SESSION_REVOKED'],
   ['replaced', 'SESSION_REPLACED'],
 ];
 

@@ -208,7 +208,7 @@ test('user show tells all that support may know, and nothing that proves a passw
     identities: [],
     second_factor_since: null,
     recovery_codes: 0,
-    second_factor_removed_at: null,
+    second_factor_removal_due_at: null,
     second_factor_removal_by: null,
     home_group_id: phone.home_group_id,
     account_type: 'HOME',

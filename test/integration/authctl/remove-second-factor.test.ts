@@ -38,7 +38,7 @@ test('remove-second-factor orders the removal in 72 hours, never sooner, and inf
   expect(request_id).toMatch(/^authctl-/);
   await beginLogin(scene, phone.email);
   expect(await show(phone.user_id)).toMatchObject({
-    ...{ second_factor_removed_at: due_at, second_factor_removal_by: 'staff' },
+    ...{ second_factor_removal_due_at: due_at, second_factor_removal_by: 'staff' },
   });
   const own = await scene.get('/api/v1/account/factors', bearer(phone));
   expect(own.json.data.removal).toEqual({ due_at });

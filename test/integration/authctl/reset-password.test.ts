@@ -28,7 +28,10 @@ test('user reset-password lets nobody in until the user sets another password', 
   const run = await reset(phone.email);
   expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Invites revoked: 0. Sessions ended: 1.') });
   expect(auditLinesOf(run.stderr)[0]).toMatchObject({ event: 'account.password_voided', invites_revoked: 0 });
+  const shown = async () => (await authctlJson(['user', 'show', phone.email], options)).password;
+  expect(await shown()).toBe('void');
   expect((await confirmReset(scene, await requestReset(scene, phone.email))).status).toBe(200);
+  expect(await shown()).toBe('argon2id');
   expect((await login(phone.email)).status).toBe(401);
   expect((await login(phone.email, 'three wrong staples')).status).toBe(200);
 });

@@ -64,6 +64,7 @@ const keeps: Readonly<Record<RevocationReason, boolean>> = {
   session_limit: true,
   refresh_token_reuse: false,
   revoked_by_user: false,
+  revoked_by_provider: false,
   forced: false,
   password_changed: false,
   account_disabled: false,

@@ -32,9 +32,10 @@ export async function createAccessTokenVerifier(settings: AccessTokenSettings): 
 
   return async (token) => {
     const text = readTokenText(token, accessTokenType);
-    if (text === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    if (text === undefined) throw refused('malformed');
     const key = await findKey(text);
-    if (key === undefined || !isSignedBy(key, token)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    if (key === undefined) throw refused('key');
+    if (!isSignedBy(key, token)) throw refused('signature');
     const nowMs = now();
     const verified = readClaims(text.payload, settings, nowMs);
     if (verified.exp <= Math.floor(nowMs / 1_000) - leewaySeconds) {
@@ -42,6 +43,34 @@ export async function createAccessTokenVerifier(settings: AccessTokenSettings): 
     }
     return verified;
   };
+}
+
+/**
+ * First faults of tokens that are refused with `IAD_JWT_ACCESS_INVALID`: `malformed` (not written by our signer), `key`
+ * (not in the key set), `early` (issued later than now, by the verifier's clock), `long` (a longer life than is accepted).
+ */
+export const tokenFaults = [
+  ...(['malformed', 'key', 'signature', 'issuer', 'audience'] as const),
+  ...(['early', 'long', 'claims'] as const),
+] as const;
+export type TokenFault = (typeof tokenFaults)[number];
+
+/** Cause of an `IAD_JWT_ACCESS_INVALID`. Like the class below, it is no Error. */
+class InvalidToken {
+  readonly fault: TokenFault;
+
+  constructor(fault: TokenFault) {
+    this.fault = fault;
+  }
+}
+
+const refused = (fault: TokenFault) => new AppError('IAD_JWT_ACCESS_INVALID', { cause: new InvalidToken(fault) });
+
+/** Returns the fault of the token that was refused with this error; undefined if the error is another. */
+export function findTokenFault(error: unknown): TokenFault | 'expired' | undefined {
+  if (!isAppError(error)) return undefined;
+  if (error.cause instanceof InvalidToken) return error.cause.fault;
+  return error.cause instanceof ExpiredClaims ? 'expired' : undefined;
 }
 
 /**
@@ -75,13 +104,12 @@ function readClaims(
 ): VerifiedAccessToken {
   const { iss, user_id, sub, aud, jti, home_group_id, account_type, sid, ver, device_id, exp, iat, nbf } = payload;
   const { auth_time, amr, acr } = payload;
-  const isTime = (value: unknown): value is number => isCount(value) && value <= nowMs / 1000 + leewaySeconds;
+  if (iss !== issuer) throw refused('issuer');
+  // Exactly one audience, the way we write it. A token with a list would be valid for another service too.
+  if (aud !== audience) throw refused('audience');
   const isGood =
-    iss === issuer &&
     isText(user_id) &&
     sub === user_id &&
-    // Exactly one audience, the way we write it. A token with a list would be valid for another service too.
-    aud === audience &&
     isText(jti) &&
     isText(home_group_id) &&
     (account_type === 'HOME' || account_type === 'OFFICE') &&
@@ -89,15 +117,16 @@ function readClaims(
     isCount(ver) &&
     isText(device_id) &&
     isCount(exp) &&
-    isTime(iat) &&
+    isCount(iat) &&
     iat < exp &&
-    // A token with a longer life, issued before the setting was lowered, would outlast its entry in the deny list.
-    exp - iat <= ttlSeconds + leewaySeconds &&
-    (nbf === undefined || isTime(nbf)) &&
-    (auth_time === undefined || isTime(auth_time)) &&
+    (nbf === undefined || isCount(nbf)) &&
+    (auth_time === undefined || isCount(auth_time)) &&
     (amr === undefined || (Array.isArray(amr) && amr.every(isText))) &&
     (acr === undefined || isText(acr));
-  if (!isGood) throw new AppError('IAD_JWT_ACCESS_INVALID');
+  if (!isGood) throw refused('claims');
+  // A token with a longer life, issued before the setting was lowered, would outlast its entry in the deny list.
+  if (exp - iat > ttlSeconds + leewaySeconds) throw refused('long');
+  if ([iat, nbf, auth_time].some((time) => Number(time ?? 0) > nowMs / 1000 + leewaySeconds)) throw refused('early');
   const proof = { ...(auth_time !== undefined && { auth_time }), ...(amr && { amr }), ...(acr && { acr }) };
   return { user_id, home_group_id, account_type, sid, ver, device_id, exp, ...proof };
 }

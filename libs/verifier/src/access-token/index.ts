@@ -1,5 +1,11 @@
 export type { VerifiedAccessToken, VerifyAccessToken } from './access-token-verifier.ts';
-export { createAccessTokenVerifier, findExpiredClaims } from './access-token-verifier.ts';
+export {
+  createAccessTokenVerifier,
+  findExpiredClaims,
+  findTokenFault,
+  type TokenFault,
+  tokenFaults,
+} from './access-token-verifier.ts';
 export { type AccessTokenClaims, type AccessTokenSettings, accessTokenType } from './claims.ts';
 export { isSignedBy, signatureSchemes } from './is-signed-by.ts';
 export { createKeyFinder, type FindKey } from './key-finder.ts';

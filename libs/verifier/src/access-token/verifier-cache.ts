@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import {
   createAccessTokenVerifier,
+  findTokenFault,
   leewaySeconds,
+  type TokenFault,
   type VerifiedAccessToken,
   type VerifyAccessToken,
 } from './access-token-verifier.ts';
@@ -63,11 +65,27 @@ export function createVerifierCache(verify: VerifyAccessToken, options: Verifier
   };
 }
 
+export interface CachedVerifierOptions extends AccessTokenSettings, VerifierCacheOptions {
+  /** Called for each token, with its first fault if it is refused. */
+  readonly onVerdict?: (verdict: 'accepted' | 'expired' | TokenFault) => void;
+}
+
 /** Creates an access token verifier with its cache. Both have the same keys and clock. */
-export async function createCachedVerifier(
-  settings: AccessTokenSettings & VerifierCacheOptions,
-): Promise<VerifyAccessToken> {
-  return createVerifierCache(await createAccessTokenVerifier(settings), settings);
+export async function createCachedVerifier(settings: CachedVerifierOptions): Promise<VerifyAccessToken> {
+  const verify = createVerifierCache(await createAccessTokenVerifier(settings), settings);
+  const { onVerdict } = settings;
+  if (onVerdict === undefined) return verify;
+  return async (token) => {
+    try {
+      const verified = await verify(token);
+      onVerdict('accepted');
+      return verified;
+    } catch (error) {
+      const fault = findTokenFault(error);
+      if (fault !== undefined) onVerdict(fault);
+      throw error;
+    }
+  };
 }
 
 /**

@@ -332,6 +332,7 @@ export const auditEvents = {
       session_limit: '',
       refresh_token_reuse: '',
       revoked_by_user: '',
+      revoked_by_provider: 'a notice',
       password_changed: '',
       account_deleted: '',
     },

@@ -27,6 +27,7 @@ export function composeRehearsal({ deps, users, readSessions }: RehearsalParts):
     logger: logger.child({}, { level: logger.level === 'silent' ? 'silent' : 'error' }),
     audit: quiet,
     requestDuration: { observe: quiet },
+    onMissingKey: quiet,
     handlers: {
       ...deps.handlers,
       async logIn(req, res) {

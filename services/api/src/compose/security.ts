@@ -1,6 +1,7 @@
 import { longestTokenSeconds } from '@auth-account/config';
 import { routes } from '@auth-account/contracts';
 import type { ServerMetadata } from '@auth-account/contracts/http/metadata';
+import type { ReportedSettings } from '@auth-account/messaging/process-reports';
 import type { Logger } from '@auth-account/telemetry';
 import {
   assertAccessTokenKeys,
@@ -16,6 +17,7 @@ import {
   type EmailCodes,
   type KeyFileWatch,
   type RefreshTokens,
+  reportKeys,
   type SealedSecrets,
   type SealedTokens,
   type UndoTokens,
@@ -73,6 +75,8 @@ export interface Security {
   readonly providers: OpenedProviders;
   readonly serverSecrets: ServerSecrets;
   readonly serverKeys: KeySource;
+  /** Returns the ids of the keys that sign and that count, by kind. */
+  readonly reportedKeys: () => ReportedSettings['keys'];
   /** Signs the statements about revocations for siblings. */
   readonly signStatement: ReturnType<typeof createStatementSigner>;
   /** Undefined if no siblings are configured. */
@@ -127,6 +131,7 @@ export async function composeSecurity(
       ttlSeconds: longestTokenSeconds(config),
       maxEntries: config.TOKEN_CACHE_ENTRIES,
       onLookup: (result) => metrics.tokenLookups.inc({ result }),
+      onVerdict: (result) => metrics.accessTokens.inc({ result }),
     }),
     verifyDeviceProof: countFaults(createVerifyDeviceProof({ issuer: config.TOKEN_ISSUER, now: hostNow }), metrics),
     refreshTokens: createRefreshTokens(refreshKeys),
@@ -138,6 +143,11 @@ export async function composeSecurity(
     providers: openProviders(config, { metrics, logger, now: hostNow }),
     serverSecrets: createServerSecrets(serverKeys),
     serverKeys,
+    reportedKeys: () => ({
+      access: reportKeys(accessKeys),
+      refresh: reportKeys(refreshKeys),
+      server: reportKeys(serverKeys),
+    }),
     signStatement: createStatementSigner(access),
     findSibling: siblingKeys && createFindSibling(siblingKeys),
     publicDocuments: {

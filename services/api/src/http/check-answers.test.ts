@@ -43,6 +43,7 @@ async function register(handler: RequestHandler, { validateResponses = true } = 
     allowedOrigins: [],
     logger,
     audit: () => undefined,
+    onMissingKey: () => undefined,
     requestDuration,
     verifyAccessToken: () => Promise.reject(new AppError('IAD_JWT_ACCESS_INVALID')),
     assertNotDenied: () => Promise.resolve(),

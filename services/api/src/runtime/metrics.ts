@@ -1,5 +1,6 @@
 import { SpaceCreationMode } from '@auth-account/contracts/http/register';
 import { createTransactionMetrics, createZeroedCounter, type Metrics } from '@auth-account/telemetry';
+import { tokenFaults } from '@auth-account/verifier/access-token';
 import { Counter } from 'prom-client';
 import { createAuditCounters } from '../audit/audit-counters.ts';
 import { createRequestDuration } from '../http/request-duration.ts';
@@ -30,11 +31,23 @@ export function createApiMetrics({ registry }: Metrics, providers: readonly stri
       labelNames: ['secret', 'content'],
       registers: [registry],
     }),
+    accessTokens: createZeroedCounter({
+      registry,
+      name: 'auth_access_tokens_total',
+      help: 'Access tokens presented, by result: accepted, expired, or their first other fault: malformed, key (unknown), signature, issuer, audience, early (clocks), long (life), claims',
+      values: { result: ['accepted', 'expired', ...tokenFaults] },
+    }),
     tokenLookups: createZeroedCounter({
       registry,
       name: 'access_token_lookups_total',
       help: 'Access tokens looked at, by result: hit (verified before), miss',
       values: { result: ['hit', 'miss'] },
+    }),
+    missingKeys: createZeroedCounter({
+      registry,
+      name: 'auth_missing_keys_total',
+      help: 'Requests answered with 503 because a key was not in the file of this process, by its kind',
+      values: { key: ['server', 'refresh'] },
     }),
     deviceProofs: createZeroedCounter({
       registry,

@@ -1,4 +1,4 @@
-import { AppError } from '@auth-account/errors';
+import { type KeptKeyKind, MissingKeyError } from '@auth-account/tokens';
 
 /** The keys of one key file. A new version of the mounted file reaches every api within a minute or two. */
 export interface Keys {
@@ -14,13 +14,13 @@ const keySpreadMs = 5 * 60_000;
  * has not arrived here yet, but both must be refused if the key was removed. So a token or code that was handed out
  * more than five minutes ago does not wait for its key.
  *
- * Raises `ERR-DEPENDENCY-UNAVAILABLE` if another api has used a key that has not arrived here yet.
+ * Throws {@link MissingKeyError} (503) if the key may still arrive.
  */
-export function createAwaitKey(keys: Keys, now: () => Date) {
+export function createAwaitKey(keys: Keys, now: () => Date, kind: KeptKeyKind = 'server') {
   return async ({ kid, handed_out_at }: { readonly kid: string; readonly handed_out_at?: Date }): Promise<void> => {
     if (keys.hasKey(kid)) return;
     await keys.rereadKeys();
     const isNew = handed_out_at === undefined || now().getTime() - handed_out_at.getTime() <= keySpreadMs;
-    if (isNew && !keys.hasKey(kid)) throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 2 });
+    if (isNew && !keys.hasKey(kid)) throw new MissingKeyError(kid, kind);
   };
 }

@@ -1,3 +1,4 @@
+import { runAndRepeat } from '@auth-account/lifecycle/repeat';
 import type { RedisClient } from '@auth-account/redis';
 import { MissingKeyError, type SealedTokens } from '@auth-account/tokens';
 import type { KeySource } from '@auth-account/verifier/access-token';
@@ -38,13 +39,7 @@ export function createHeldKeys({ redis, name, keys, now }: HeldKeysDeps): HeldKe
   }
 
   return {
-    async follow(stop) {
-      await announce();
-      if (stop.aborted) return;
-      const timer = setInterval(() => void announce(), intervalMs);
-      timer.unref();
-      stop.addEventListener('abort', () => clearInterval(timer), { once: true });
-    },
+    follow: (stop) => runAndRepeat(announce, intervalMs, stop),
     async isHeld(kid) {
       try {
         return Number((await redis.zscore(name, kid)) ?? 0) > now() - heldMs;
@@ -64,7 +59,7 @@ export function withHeldKeys(tokens: SealedTokens, { isHeld }: Pick<HeldKeys, 'i
     ...tokens,
     open: (label, token) =>
       tokens.open(label, token).catch(async (error: unknown) => {
-        if (error instanceof MissingKeyError && !(await isHeld(error.kid))) return;
+        if (error instanceof MissingKeyError && error.kid !== undefined && !(await isHeld(error.kid))) return;
         throw error;
       }),
   };

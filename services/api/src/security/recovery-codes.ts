@@ -17,17 +17,24 @@ export function newRecoveryCodes(): string[] {
 }
 
 /**
- * Creates the function that returns the form in which a code is stored. Its key comes from the TOTP seed, which is
- * stored sealed. So a dump of the database does not show the codes, and they outlive a rotation of the server's keys.
+ * Returns the key of the stored forms. It is stored beside them and reveals nothing of the seed, so that the codes count
+ * even if the server key that seals the seed is lost. Earlier releases stored no key, and derived it for each use.
  */
-export function createRecoveryCodeHash(seed: Uint8Array): (code: string) => string {
-  const key = Buffer.from(hkdfSync('sha256', seed, '', label, 32));
+export function recoveryKeyOf(seed: Uint8Array): Buffer {
+  return Buffer.from(hkdfSync('sha256', seed, '', label, 32));
+}
+
+/**
+ * Creates the function that returns the form in which a code is stored. A dump of the database does not show the codes,
+ * even with the key: 125 random bits cannot be guessed.
+ */
+export function createRecoveryCodeHash(key: Uint8Array): (code: string) => string {
   return (code) => createHmac('sha256', key).update(normalForm(code)).digest('base64url');
 }
 
 /** Returns the stored form of the code, if it is among `stored`. Compares in constant time. */
-export function findRecoveryCode(seed: Uint8Array, code: string, stored: readonly string[]): string | undefined {
-  const given = Buffer.from(createRecoveryCodeHash(seed)(code));
+export function findRecoveryCode(key: Uint8Array, code: string, stored: readonly string[]): string | undefined {
+  const given = Buffer.from(createRecoveryCodeHash(key)(code));
   const found = stored.filter((each) => each.length === given.length && timingSafeEqual(Buffer.from(each), given));
   return found[0];
 }

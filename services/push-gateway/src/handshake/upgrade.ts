@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
 import { closeReasonOf } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
-import { findExpiredClaims, type VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import { findExpiredClaims, findTokenFault, type VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { PushMetrics } from '../runtime/metrics.ts';
 import type { Connection } from '../streams/connection.ts';
 import type { ConnectionRegistry, PendingUpgrade } from '../streams/connection-registry.ts';
@@ -134,7 +134,7 @@ function refuse(
     handshake: { requestId: handshake.requestId, network },
   });
   sendError(res, error, handshake);
-  const line = { request_id: handshake.requestId, code, status };
+  const line = { request_id: handshake.requestId, code, status, fault: findTokenFault(error) };
   if (code === 'ERR-INTERNAL') logger.error({ ...line, err: error }, 'upgrade failed');
   else logger.info(line, 'upgrade refused');
 }

@@ -2,6 +2,7 @@ import { type CloseReason, closeCodes } from '@auth-account/contracts/push/close
 import { handshakeErrors } from '@auth-account/contracts/push/stream-errors';
 import { rowOf } from '@auth-account/errors';
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
+import { tokenFaults } from '@auth-account/verifier/access-token';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
 export type PushMetrics = ReturnType<typeof createPushMetrics>;
@@ -75,6 +76,12 @@ function createHandshakeMetrics(registry: Metrics['registry']) {
       name: 'push_upgrades_lost_total',
       help: 'Sockets that uWebSockets.js lost while it opened them',
       registers,
+    }),
+    accessTokens: createZeroedCounter({
+      registry,
+      name: 'auth_access_tokens_total',
+      help: 'Access tokens presented, by result: accepted, expired, or their first other fault: malformed, key (unknown), signature, issuer, audience, early (clocks), long (life), claims',
+      values: { result: ['accepted', 'expired', ...tokenFaults] },
     }),
     tokenLookups: createZeroedCounter({
       registry,

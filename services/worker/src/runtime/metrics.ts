@@ -117,6 +117,11 @@ export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly st
       values: { outcome: revocationOutcomes },
     }),
     ...createTransactionMetrics(registry),
+    lostSecrets: new Gauge({
+      name: 'auth_secrets_without_key',
+      help: 'Seeds and tokens of providers whose server key is not in the file of this process',
+      registers: [registry],
+    }),
     reconciled: new Counter({
       name: 'auth_revocations_reconciled_total',
       help: 'Revocations that Redis did not have and that were written from MongoDB',

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { DenyList } from '@auth-account/messaging/deny-list';
 import type { RunTransaction, Stores } from '@auth-account/stores';
+import type { KidInUse } from '@auth-account/stores/kids-in-use';
 import { createAuditLog, type Logger } from '@auth-account/telemetry';
 import type { SealedSecrets } from '@auth-account/tokens';
 import { v7 } from 'uuid';
 import type { WorkerConfig } from '../config.ts';
 import { createErrorLog } from '../runtime/error-log.ts';
+import type { WorkerMetrics } from '../runtime/metrics.ts';
 import { createPoller, type Poller } from '../runtime/poller.ts';
 import { createRemoveFactors, endReason } from './remove-factors.ts';
 import { createResealSeeds } from './reseal-seeds.ts';
@@ -14,20 +16,33 @@ export interface FactorPollersDeps {
   readonly config: Pick<WorkerConfig, 'ERASURE_INTERVAL_MS'>;
   readonly stores: Pick<
     Stores,
-    'secondFactors' | 'factorRemovals' | 'identities' | 'providerRevocations' | 'challenges' | 'sessions' | 'outbox'
+    | 'kidsInUse'
+    | 'secondFactors'
+    | 'factorRemovals'
+    | 'identities'
+    | 'providerRevocations'
+    | 'challenges'
+    | 'sessions'
+    | 'outbox'
   >;
   readonly transaction: RunTransaction;
   readonly denyList: Pick<DenyList, 'denyAndClose'>;
   readonly sealedSecrets: SealedSecrets;
+  /** Returns the ids of the server keys of this process. */
+  readonly kids: () => readonly string[];
+  readonly metrics: Pick<WorkerMetrics, 'lostSecrets'>;
   readonly logger: Logger;
   readonly now: () => Date;
 }
 
 /** Milliseconds between two looks for seeds that are sealed under an older server key. */
 const resealIntervalMs = 3_600_000;
+/** The same between two looks for secrets whose key is missing. */
+const countIntervalMs = 60_000;
 
 /** Wires the care for second factors: the removals that are due, and the seals of seeds. */
-export function createFactorPollers({ config, stores, sealedSecrets, logger, ...shared }: FactorPollersDeps): Poller[] {
+export function createFactorPollers(deps: FactorPollersDeps): Poller[] {
+  const { config, stores, sealedSecrets, kids, metrics, logger, ...shared } = deps;
   const writeAudit = createAuditLog(logger);
   const remove = createRemoveFactors({
     ...stores,
@@ -51,7 +66,17 @@ export function createFactorPollers({ config, stores, sealedSecrets, logger, ...
   });
   const poller = (run: () => Promise<void>, intervalMs: number, what: string) =>
     createPoller({ run, intervalMs, onError: createErrorLog(logger, what) });
+  let lost: readonly KidInUse[] | undefined;
+  async function countLost(): Promise<void> {
+    const found = await stores.kidsInUse(kids());
+    const isNew = found.some(({ kid }) => lost?.every((known) => known.kid !== kid) ?? true);
+    if (isNew)
+      logger.error({ missing: found }, 'a server key is not in the file of this process, and stored data needs it');
+    lost = found;
+    metrics.lostSecrets.set(found.reduce((sum, { count }) => sum + count, 0));
+  }
   return [
+    poller(countLost, countIntervalMs, 'count of secrets without a key'),
     poller(remove, config.ERASURE_INTERVAL_MS, 'removal of second factors'),
     poller(reseal, resealIntervalMs, 'sealing of seeds and tokens'),
   ];

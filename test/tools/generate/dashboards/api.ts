@@ -186,8 +186,9 @@ const stores: Row = {
         [rate('auth_login_limits_insured_total'), 'limits counted by the process'],
         [rate('auth_events_left_to_relay_total'), 'events left to the relay'],
         [rate('auth_revocation_announcements_lost_total'), 'revocations not announced'],
+        [rate('auth_missing_keys_total', 'key'), '503 for want of a {{key}} key'],
       ],
-      { title: 'Without Redis', description: 'What was done in another way, or left to the worker.', unit: 'ops' },
+      { title: 'Without Redis or keys', description: 'Done in another way, left to the worker, refused.', unit: 'ops' },
     ),
   ],
 };

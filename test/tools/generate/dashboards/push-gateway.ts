@@ -5,11 +5,7 @@ import type { Dashboard, Row } from './to-grafana.ts';
 const streams: Row = {
   title: 'Streams',
   panels: [
-    lines([[`push_streams_open${of()}`, '{{instance}}']], {
-      title: 'Open',
-      description: 'By process.',
-      unit: 'short',
-    }),
+    lines([[`push_streams_open${of()}`, '{{instance}}']], { title: 'Open', description: 'By process.', unit: 'short' }),
     lines(
       [
         [rate('push_streams_opened_total'), 'opened'],
@@ -25,6 +21,11 @@ const streams: Row = {
       ],
       { title: 'Handshakes without a stream', description: 'Refused by code, given up, lost (ADR 0004).', unit: 'ops' },
     ),
+    lines([[rate('auth_access_tokens_total', 'result', 'result!="accepted"'), '{{result}}']], {
+      title: 'Access tokens refused',
+      description: 'By their first fault. early: a clock; key: a key file; others: settings.',
+      unit: 'ops',
+    }),
     lines([[rate('auth_authorization_failures_total', 'code'), '{{code}}']], {
       title: 'Authorization refused',
       description: 'Handshakes and frames, all of them; the audit log has samples (docs/audit.md).',

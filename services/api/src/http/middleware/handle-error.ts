@@ -3,7 +3,7 @@ import { type AppError as AnyAppError, AppError, isAppError, toHttp } from '@aut
 import { DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
-import { MissingKeyError } from '@auth-account/tokens';
+import { type KeptKeyKind, MissingKeyError } from '@auth-account/tokens';
 import { findExpiredClaims } from '@auth-account/verifier/access-token';
 import type { ErrorRequestHandler } from 'express';
 import type { Audit } from '../../audit/audit.ts';
@@ -17,14 +17,17 @@ import { sendJson } from '../send-json.ts';
  * Turns every error into an answer of the contract, and is the only place that does. Faults of the service are logged
  * as errors, and refusals of authorization are written to the audit log.
  */
-export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
+export function handleError(logger: Logger, audit: Audit, onMissingKey: OnMissingKey): ErrorRequestHandler {
   const auditRefusal = createAuditRefusal(audit);
   return (error, _req, res, next) => {
     const context = contextOf(res);
     const { requestId, locale } = context;
     const appError = toAppError(error);
     if (error instanceof RequestAbandoned) logger.debug({ request_id: requestId }, 'request abandoned');
-    else if (isFault(appError)) logger.error({ err: appError, request_id: requestId }, 'request failed');
+    else if (error instanceof MissingKeyError) {
+      onMissingKey(error.kind);
+      logger.error({ key: error.kind, kid: error.kid, request_id: requestId }, missingKeyText);
+    } else if (isFault(appError)) logger.error({ err: appError, request_id: requestId }, 'request failed');
     auditRefusal(appError, context);
     if (res.headersSent) {
       next(error);
@@ -45,6 +48,11 @@ export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
     sendJson(res, status, body);
   };
 }
+
+/** Called for each request that fails because a key is missing. */
+export type OnMissingKey = (kind: KeptKeyKind) => void;
+
+const missingKeyText = 'request failed: what it needs was made with a key that is not in the file of this process';
 
 /**
  * A shed request is not a fault, and a stack trace for each would add work under overload. The access log and the

@@ -1,5 +1,4 @@
-import { AppError } from '@auth-account/errors';
-import type { UndoTokens } from '@auth-account/tokens';
+import { MissingKeyError, type UndoTokens } from '@auth-account/tokens';
 import { codeInvalid } from './check-code.ts';
 
 /** The part of the tokens that a check needs. */
@@ -9,7 +8,7 @@ export type VerifiableTokens = Pick<UndoTokens, 'verify' | 'unprovenId' | 'rerea
  * Creates the function that returns the id in a token of a mail that undoes a change. It looks for newer keys before it
  * raises `ERR-CODE-INVALID`, because the worker may have had them first. `isOpen`: true if a change with that id can
  * still be undone. Then the id is known to readers of the mail only, and the key may be on its way, so a token whose
- * key is missing raises `ERR-DEPENDENCY-UNAVAILABLE`.
+ * key is missing throws {@link MissingKeyError} (503).
  */
 export function createVerifyUndoToken(tokens: VerifiableTokens, isOpen: (id: string) => Promise<boolean>) {
   return async (token: string): Promise<string> => {
@@ -20,6 +19,6 @@ export function createVerifyUndoToken(tokens: VerifiableTokens, isOpen: (id: str
     if (found !== undefined) return found;
     const unproven = tokens.unprovenId(token);
     if (unproven === undefined || !(await isOpen(unproven))) throw codeInvalid();
-    throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 2 });
+    throw new MissingKeyError(undefined);
   };
 }

@@ -219,8 +219,8 @@ type ChangeBy = (of: Concerned, session: ClientSession) => Promise<Partial<Outco
 function createChange(deps: ReceiveNoticeDeps): Partial<Record<NoticeKind, ChangeBy>> {
   const { identities, endSessions, ids } = deps;
 
-  const endOpened = ({ user: { _id: userId }, identity, at, origin }: Concerned, session: ClientSession) =>
-    endSessions.revokeOpenedBy(identity, { userId, reason: 'revoked_by_user', at }, origin, session);
+  const endOpened = ({ user: { _id: userId }, identity, kind, at, origin }: Concerned, session: ClientSession) =>
+    endSessions.revokeOpenedBy(identity, { userId, at, notice: kind }, origin, session);
 
   const marking =
     (marksOf: (of: Concerned) => Partial<IdentityMarks>): ChangeBy =>

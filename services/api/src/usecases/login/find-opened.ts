@@ -33,7 +33,7 @@ interface MarkedLogin {
  * Raises `ERR-IDEMPOTENCY-KEY-REUSED` if that login had another body.
  */
 export function createFindOpened({ sessions, refreshTokens, now }: FindOpenedDeps) {
-  const awaitKey = createAwaitKey(refreshTokens, now);
+  const awaitKey = createAwaitKey(refreshTokens, now, 'refresh');
   return async (login: MarkedLogin, transactionSession: ClientSession): Promise<Opened | undefined> => {
     const sessionId = openedBy(login);
     const session = sessionId === undefined ? undefined : await sessions.find(sessionId, transactionSession);

@@ -68,7 +68,7 @@ export function createOncePerChallenge(deps: OncePerChallengeDeps): OncePerChall
 
 /** Creates the function that answers the repeat of a login. The session was opened together with the use. */
 function createAnswerAgain({ sessions, refreshTokens, issueTokens, audit, now }: OncePerChallengeDeps) {
-  const awaitKey = createAwaitKey(refreshTokens, now);
+  const awaitKey = createAwaitKey(refreshTokens, now, 'refresh');
   return async ({ session_id = '' }: SpentProofDocument, origin: RequestOrigin): Promise<TokenResponse['data']> => {
     const session = await sessions.find(session_id);
     if (session === undefined || session.is_revoked) throw new AppError('ERR-CODE-EXPIRED');

@@ -9,9 +9,9 @@ import type { Audit } from '../../audit/audit.ts';
 import type { FactorAttempt, Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import { findRecoveryCode } from '../../security/recovery-codes.ts';
+import { findRecoveryCode, recoveryKeyOf } from '../../security/recovery-codes.ts';
 import { totpStepOf } from '../../security/totp.ts';
-import type { OpenSeed } from './open-seed.ts';
+import { findRecoveryKey, type OpenSeed } from './open-seed.ts';
 import type { PasskeyProof } from './passkey-proof.ts';
 import type { WarnOfGuesses } from './warn-of-guesses.ts';
 
@@ -130,13 +130,16 @@ const codeAmr = ['otp', 'mfa'];
 function createByTotp({ secondFactors, openSeed, hostNow }: CheckFactorDeps): Compare<{ readonly code: string }> {
   return async (user, { code }) => {
     const { _id, totp } = user;
-    const step = totp && totpStepOf(await openSeed(user, totp), code, hostNow());
-    if (totp === undefined || step === undefined) return;
+    if (totp === undefined) return;
+    const seed = await openSeed(user, totp);
+    const step = totpStepOf(seed, code, hostNow());
+    if (step === undefined) return;
     return {
       amr: codeAmr,
       async use(_at, session) {
         // Only this write knows which steps were used.
-        const isUsed = await secondFactors.useStep(_id, totp.factor_id, step, session);
+        const use = { factorId: totp.factor_id, step, recoveryKey: recoveryKeyOf(seed) };
+        const isUsed = await secondFactors.useStep(_id, use, session);
         return isUsed ? { events: [], audit: [] } : undefined;
       },
     };
@@ -147,7 +150,7 @@ function createByRecoveryCode(deps: CheckFactorDeps): Compare<{ readonly code: s
   const { secondFactors, openSeed, ids } = deps;
   return async (user, { code }, origin) => {
     const { _id: user_id, totp, recovery_codes = [] } = user;
-    const stored = totp && findRecoveryCode(await openSeed(user, totp), code, recovery_codes);
+    const stored = totp && findRecoveryCode(await findRecoveryKey(openSeed, user, totp), code, recovery_codes);
     if (stored === undefined) return;
     return {
       amr: codeAmr,

@@ -2,6 +2,7 @@ import { createHmac, hash, type KeyObject } from 'node:crypto';
 import { AppError, isAppError } from '@auth-account/errors';
 import type { SpentProofDocument } from '@auth-account/stores/documents';
 import type { Spent, SpentProofStore } from '@auth-account/stores/spent-proofs';
+import { MissingKeyError } from '@auth-account/tokens';
 import type { ServerSecrets } from '../../security/server-secrets.ts';
 
 /** A challenge that a request uses up. */
@@ -17,8 +18,8 @@ export interface Spend {
 /**
  * Returns the answer of `work`, which checks the proof and uses the challenge up. If the challenge was used before, the
  * same request gets the answer of `again` for 60 s, because its first answer may have been lost or may be on its way.
- * Raises `ERR-CODE-EXPIRED` for any other request, and `ERR-DEPENDENCY-UNAVAILABLE` if another api used a key that has
- * not arrived here yet.
+ * Raises `ERR-CODE-EXPIRED` for any other request, and throws {@link MissingKeyError} (503) if another api used a key
+ * that has not arrived here yet.
  */
 export type OncePerProof = <T>(
   spend: Spend,
@@ -43,7 +44,7 @@ export function createOncePerProof({ spentProofs, secrets, now }: OncePerProofDe
     if (spent.at.getTime() + repeatMs <= now().getTime()) throw new AppError('ERR-CODE-EXPIRED');
     if (secrets().some((secret) => spent.proof === fingerprint(proof, secret))) return spent;
     const hasKey = spent.key === undefined || secrets().some((secret) => spent.key === keyMark(id, secret));
-    if (!hasKey) throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 2 });
+    if (!hasKey) throw new MissingKeyError(undefined);
     throw new AppError('ERR-CODE-EXPIRED');
   }
 

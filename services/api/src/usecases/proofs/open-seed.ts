@@ -1,6 +1,7 @@
-import type { SealedSeed, UserDocument } from '@auth-account/stores/documents';
+import type { ConfirmedTotp, SealedSeed, UserDocument } from '@auth-account/stores/documents';
 import type { SealedSecrets } from '@auth-account/tokens';
 import { createAwaitKey } from '../../security/await-key.ts';
+import { recoveryKeyOf } from '../../security/recovery-codes.ts';
 
 export interface OpenSeedDeps {
   readonly sealedSecrets: SealedSecrets;
@@ -11,8 +12,8 @@ export interface OpenSeedDeps {
 export type OpenSeed = (user: Pick<UserDocument, '_id'>, sealed: SealedSeed) => Promise<Buffer>;
 
 /**
- * Creates the function that opens sealed seeds. Raises `ERR-DEPENDENCY-UNAVAILABLE` if the server key has not arrived
- * here yet, or was removed before the worker had sealed the seed under a newer key.
+ * Creates the function that opens sealed seeds. Throws `MissingKeyError` (503) if the server key has not arrived here
+ * yet, or was removed before the worker had sealed the seed under a newer key.
  */
 export function createOpenSeed({ sealedSecrets, now }: OpenSeedDeps): OpenSeed {
   const awaitKey = createAwaitKey(sealedSecrets, now);
@@ -20,4 +21,13 @@ export function createOpenSeed({ sealedSecrets, now }: OpenSeedDeps): OpenSeed {
     await awaitKey({ kid });
     return sealedSecrets.open({ kid, box: Buffer.from(seed.value()) }, { userId, factorId });
   };
+}
+
+/** Returns the key of the user's recovery codes. The seed is opened only if an earlier release has stored no key. */
+export async function findRecoveryKey(
+  openSeed: OpenSeed,
+  user: Pick<UserDocument, '_id'>,
+  totp: ConfirmedTotp,
+): Promise<Uint8Array> {
+  return totp.recovery_key?.value() ?? recoveryKeyOf(await openSeed(user, totp));
 }

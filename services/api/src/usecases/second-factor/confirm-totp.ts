@@ -3,10 +3,11 @@ import { AppError } from '@auth-account/errors';
 import type { PresentUser, UserStore } from '@auth-account/stores';
 import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import { Binary } from 'mongodb';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import { createRecoveryCodeHash, newRecoveryCodes } from '../../security/recovery-codes.ts';
+import { createRecoveryCodeHash, newRecoveryCodes, recoveryKeyOf } from '../../security/recovery-codes.ts';
 import { totpStepOf } from '../../security/totp.ts';
 import type { OpenSeed } from '../proofs/open-seed.ts';
 import type { ChangeSecondFactor } from './change-second-factor.ts';
@@ -55,7 +56,7 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
     await giveBack();
     await limits.changeFactor(user, origin);
     const { until: _until, version: _version, ...sealed } = pending;
-    const recovery_codes = newRecoveryCodes();
+    const [recovery_codes, recoveryKey] = [newRecoveryCodes(), recoveryKeyOf(seed)];
     const sessions_ended = await changeSecondFactor(
       {
         user,
@@ -63,8 +64,8 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
         at,
         change: user.totp === undefined ? 'switched_on' : 'replaced',
         fields: {
-          totp: { ...sealed, confirmed_at: at, last_step: step },
-          recovery_codes: recovery_codes.map(createRecoveryCodeHash(seed)),
+          totp: { ...sealed, confirmed_at: at, last_step: step, recovery_key: new Binary(recoveryKey) },
+          recovery_codes: recovery_codes.map(createRecoveryCodeHash(recoveryKey)),
         },
         removed: ['pending_totp', 'trusted_devices'],
         enrolled: pending.factor_id,

@@ -4,7 +4,7 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { createRecoveryCodeHash, newRecoveryCodes } from '../../security/recovery-codes.ts';
-import type { OpenSeed } from '../proofs/open-seed.ts';
+import { findRecoveryKey, type OpenSeed } from '../proofs/open-seed.ts';
 import { createPermitLater, type ReauthenticateDeps } from '../step-up/reauthenticate.ts';
 import type { ChangeSecondFactor } from './change-second-factor.ts';
 
@@ -37,7 +37,7 @@ export function createCreateRecoveryCodes(deps: CreateRecoveryCodesDeps) {
       await limits.write(sessionId, origin);
       return { recovery_codes: [], timestamp: at.toISOString() };
     }
-    const seed = await openSeed(user, user.totp);
+    const recoveryKey = await findRecoveryKey(openSeed, user, user.totp);
     const isFirst = spend === undefined || (await stepUpTokens.use(spend));
     if (!isFirst) throw new AppError('ERR-REAUTHENTICATION-FAILED');
     await limits.changeFactor(user, origin);
@@ -48,7 +48,7 @@ export function createCreateRecoveryCodes(deps: CreateRecoveryCodesDeps) {
         sessionId,
         at,
         change: 'recovery_codes',
-        fields: { recovery_codes: recovery_codes.map(createRecoveryCodeHash(seed)) },
+        fields: { recovery_codes: recovery_codes.map(createRecoveryCodeHash(recoveryKey)) },
         audit: { event: 'account.recovery_codes_created', user_id, session_id: sessionId },
         changed: () => new AppError('ERR-REAUTHENTICATION-FAILED'),
         // A user whose app has given up would never see the codes.

@@ -33,10 +33,10 @@ export interface EndSessions {
    * then fail.
    */
   revoke(end: SessionsEnd, origin: RequestOrigin, session: ClientSession): Promise<EndedSessions>;
-  /** Revokes the sessions that the identity has opened, and returns them. The transaction must write the user's document. */
+  /** Revokes the sessions that the identity has opened, because of that notice, and returns them. The transaction must write the user's document. */
   revokeOpenedBy(
     identity: IdentityDocument,
-    end: Pick<SessionsEnd, 'userId' | 'reason' | 'at'>,
+    end: Pick<SessionsEnd, 'userId' | 'at'> & { readonly notice: string },
     origin: RequestOrigin,
     session: ClientSession,
   ): Promise<EndedSessions>;
@@ -52,9 +52,14 @@ export function createEndSessions({ sessions }: EndSessionsDeps): EndSessions {
       if (spare !== undefined && !isSpareLive) throw new AppError('IAD_JWT_ACCESS_INVALID');
       return { userId, reason, sessionIds: ended };
     },
-    async revokeOpenedBy(identity, { userId, reason, at }, { requestId }, session) {
+    async revokeOpenedBy(identity, { userId, at, notice }, { requestId }, session) {
+      const reason = 'revoked_by_provider';
       const sessionIds = (await sessions.listOpenedBy(userId, identity, session)).map(({ _id }) => _id);
-      await sessions.revokeAll(sessionIds, { reason, at, requestId }, session);
+      await sessions.revokeAll(
+        sessionIds,
+        { reason, at, requestId, notice: `${identity.provider} ${notice}` },
+        session,
+      );
       return { userId, reason, sessionIds };
     },
   };

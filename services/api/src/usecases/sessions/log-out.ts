@@ -29,7 +29,7 @@ export function createLogOut(
   deps: LogOutDeps,
 ): (input: LogoutRequest, caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<LogoutResponse['data']> {
   const { sessions, refreshTokens, announce, audit, now } = deps;
-  const awaitKey = createAwaitKey(refreshTokens, now);
+  const awaitKey = createAwaitKey(refreshTokens, now, 'refresh');
   const announceAgain = createAnnounceAgain(deps);
 
   /** Returns true if this logout has ended the session, although its write got no answer. */

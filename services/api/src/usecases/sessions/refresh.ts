@@ -130,7 +130,7 @@ function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) 
 /** Creates the function that finds the live session of a genuine token. */
 function createFindGenuine(deps: RefreshDeps) {
   const { sessions, refreshTokens, audit, now } = deps;
-  const awaitKey = createAwaitKey(refreshTokens, now);
+  const awaitKey = createAwaitKey(refreshTokens, now, 'refresh');
   const announceAgain = createAnnounceAgain(deps);
 
   async function findGenuine(find: FindSession, presented: Presented): Promise<SessionDocument> {

@@ -36,9 +36,14 @@ export async function checkClock(server: string, readTimeMs: () => Promise<numbe
   const there = await readTimeMs();
   const answered = Date.now();
   const skew = Math.round(there - (asked + answered) / 2);
-  const check = `${server} clock`;
   const detail = `${skew} ms from this machine's, give or take ${Math.ceil((answered - asked) / 2)} ms`;
-  const mend = 'Have the clocks of all machines set by NTP (chrony), and see which of the two is wrong.';
-  if (Math.abs(skew) >= clockFailureMs) return failed(check, detail, mend);
-  return Math.abs(skew) >= clockWarningMs ? warning(check, detail, mend) : ok(check, detail);
+  return judgeClock(`${server} clock`, skew, detail);
+}
+
+const clockMend = 'Have the clocks of all machines set by NTP (chrony), and see which of the two is wrong.';
+
+/** Returns the finding for a clock that is off by so many milliseconds. */
+export function judgeClock(check: string, offMs: number, detail: string): Finding {
+  if (Math.abs(offMs) >= clockFailureMs) return failed(check, detail, clockMend);
+  return Math.abs(offMs) >= clockWarningMs ? warning(check, detail, clockMend) : ok(check, detail);
 }

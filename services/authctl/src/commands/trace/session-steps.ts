@@ -12,6 +12,7 @@ type TracedSession = Pick<
   | 'revoked_reason'
   | 'revoked_also_close'
   | 'revoked_by'
+  | 'revoked_notice'
   | 'claims_changed_at'
 > & { readonly claims: Pick<SessionDocument['claims'], 'home_group_id' | 'ver'> };
 
@@ -26,6 +27,7 @@ const projection = {
   revoked_reason: 1,
   revoked_also_close: 1,
   revoked_by: 1,
+  revoked_notice: 1,
   claims_changed_at: 1,
   'claims.home_group_id': 1,
   'claims.ver': 1,
@@ -89,7 +91,7 @@ function toChanged({ _id, user_id, claims_changed_at, claims }: TracedSession): 
 }
 
 function toRevoked(session: TracedSession, devices: readonly Ender[]): TraceStep[] {
-  const { _id, user_id, revoked_at, revoked_reason, revoked_also_close, revoked_by } = session;
+  const { _id, user_id, revoked_at, revoked_reason, revoked_also_close, revoked_by, revoked_notice } = session;
   if (revoked_at === undefined) return [];
   const ender = devices.find((device) => device._id === revoked_by);
   const by = {
@@ -98,6 +100,13 @@ function toRevoked(session: TracedSession, devices: readonly Ender[]): TraceStep
     by_device_name: ender?.device_name ?? undefined,
     by_platform: ender?.platform ?? undefined,
   };
-  const facts = { session_id: _id, user_id, reason: revoked_reason, also_closes: revoked_also_close, ...by };
+  const facts = {
+    session_id: _id,
+    user_id,
+    reason: revoked_reason,
+    notice: revoked_notice,
+    also_closes: revoked_also_close,
+    ...by,
+  };
   return [{ at: revoked_at, what: 'session revoked', facts }];
 }

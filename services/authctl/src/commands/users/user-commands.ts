@@ -152,13 +152,17 @@ function describeFactor({ totp, recovery_codes = [] }: UserDocument) {
   return {
     second_factor_since: totp?.confirmed_at ?? null,
     recovery_codes: recovery_codes.length,
-    second_factor_removed_at: removal?.due_at ?? null,
+    second_factor_removal_due_at: removal?.due_at ?? null,
     second_factor_removal_by: removal?.by ?? null,
   };
 }
 
-/** Returns the algorithm of the password's hash, such as `argon2id` or `bcrypt`, and nothing of the hash itself. */
-function hashKindOf({ password_hash }: UserDocument): string {
+/**
+ * Returns the algorithm of the password's hash, such as `argon2id` or `bcrypt`, and nothing of the hash itself; `void` if
+ * nobody knows the password.
+ */
+function hashKindOf({ password_hash, is_password_void = false }: UserDocument): string {
+  if (is_password_void) return 'void';
   const kind = /^\$(argon2id?|argon2i|2[aby])\$/.exec(password_hash)?.[1] ?? 'unknown';
   return kind.startsWith('2') ? 'bcrypt' : kind;
 }

@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { waitUntil } from '@auth-account/local-stack';
+import { readProcessReports } from '@auth-account/messaging/process-reports';
+import { redisKeys } from '@auth-account/redis';
+import { loadKeyFile } from '@auth-account/tokens';
+import { publicKeySet } from '@auth-account/verifier/access-token';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { newSession } from '../../support/accounts.ts';
+import { authctlJson } from '../../support/authctl.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway-scene.ts';
+import { openStream, refusalOf } from '../../support/push-client.ts';
+import { recordLog } from '../../support/recorded-log.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount } from '../../support/second-factor.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+import { newSigningKey } from '../../support/token-forger.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
+
+let right: TestApi;
+let env: Readonly<Record<string, string>>;
+let dir: string;
+let redis: Redis;
+beforeAll(async () => {
+  right = await startTestApi();
+  env = { ...serviceEnvironment(right.database), KEY_PREFIX: right.keyPrefix };
+  dir = testEnvironment().keysDir;
+  redis = new Redis(env.REDIS_URL ?? '');
+});
+afterAll(async () => {
+  redis.disconnect();
+  await right.close();
+});
+
+/** Services that a test has started beside the first api. */
+const started: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of started.splice(0)) await each.close();
+});
+
+async function startGateway(settings: Record<string, string> = {}, now: () => number = Date.now): Promise<TestGateway> {
+  const gateway = await startTestGateway({ env }, settings, { now });
+  started.push(gateway);
+  return gateway;
+}
+
+async function startApi(settings: Record<string, string>, ...rest: [object?, ReturnType<typeof recordLog>['logger']?]) {
+  const api = await startTestApi({ ...env, ...settings }, ...rest);
+  started.push({ close: () => api.close({ keepData: true }) });
+  return api;
+}
+
+/** Returns the findings about processes, once as many have reported as run. */
+async function examine(): Promise<Map<string, { status: string; detail: string; mend?: string }[]>> {
+  const keys = redisKeys(right.keyPrefix);
+  const areThere = async () => (await readProcessReports(redis, keys)).length === 1 + started.length;
+  await waitUntil(areThere, { what: 'the reports', timeoutMs: 60_000, intervalMs: 20 });
+  const doctorEnv = { ...env, ACCESS_TOKEN_KEYS_FILE: undefined };
+  const run = await authctlJson(['doctor'], { env: doctorEnv }, 1).catch(() =>
+    authctlJson(['doctor'], { env: doctorEnv }),
+  );
+  const found = new Map<string, { status: string; detail: string }[]>();
+  for (const { check, ...finding } of run.checks) {
+    const name = check.replace(/ of (\S+) .*/, ' of $1');
+    found.set(name, [...(found.get(name) ?? []), finding]);
+  }
+  return found;
+}
+
+/** Returns the status with which the gateway answers the handshake of a new session of the api. */
+async function handshake(api: TestApi, gateway: TestGateway): Promise<number> {
+  const { session_id: sessionId, access_token: token } = await newSession(api);
+  return (await refusalOf(gateway.base, { sessionId, token })).status;
+}
+
+test('the doctor finds agreeing processes well, and knows the keys and the clock of each', async () => {
+  started.push(await startTestWorker(env));
+  await startGateway();
+  const found = await examine();
+  for (const service of ['api', 'push-gateway', 'worker']) {
+    expect(found.get(`clock of ${service}`)).toMatchObject([{ status: 'ok' }]);
+    expect(found.get(`settings of ${service}`)).toMatchObject([{ status: 'ok' }]);
+  }
+  for (const check of ['access keys of api', 'access keys of push-gateway', 'server keys of worker']) {
+    expect(found.get(check)).toMatchObject([{ status: 'ok' }]);
+  }
+});
+
+test('a process that has stopped is no longer examined', async () => {
+  const gateway = await startTestGateway({ env });
+  await gateway.close();
+  expect((await examine()).get('clock of push-gateway')).toBeUndefined();
+});
+
+test('an api whose host’s clock is 90 s ahead opens streams, and the doctor names it', async () => {
+  const gateway = await startGateway();
+  const ahead = await startApi({}, { hostNow: () => Date.now() + 90_000 });
+  const { session_id: sessionId, access_token: token } = await newSession(ahead);
+  (await openStream(gateway.base, { sessionId, token })).terminate();
+  const found = await examine();
+  expect(found.get('clock of api')).toContainEqual(expect.objectContaining({ status: 'failed' }));
+  expect(found.get('token clock of api')).toMatchObject([{ status: 'ok' }]);
+  expect(await ahead.metric('auth_clock_ahead_seconds', { store: 'mongodb' })).toBeGreaterThan(60);
+  expect(await ahead.metric('auth_clock_ahead_seconds', { store: 'redis' })).toBeGreaterThan(60);
+});
+
+test('an api that dates tokens 90 s ahead of the gateways gets no stream, and the doctor and a metric say why', async () => {
+  const gateway = await startGateway();
+  const ahead = await startApi({}, { now: () => Date.now() + 90_000 });
+  expect(await handshake(ahead, gateway)).toBe(401);
+  expect(await gateway.metric('auth_access_tokens_total', { result: 'early' })).toBe(1);
+  const clocks = (await examine()).get('clock of api');
+  expect(clocks).toContainEqual(
+    expect.objectContaining({ status: 'failed', mend: expect.stringContaining('NTP'), detail: expect.any(String) }),
+  );
+});
+
+test('a gateway whose clock is 90 s behind opens no stream, and the doctor and a metric say why', async () => {
+  const gateway = await startGateway({}, () => Date.now() - 90_000);
+  expect(await handshake(right, gateway)).toBe(401);
+  expect(await gateway.metric('auth_access_tokens_total', { result: 'early' })).toBe(1);
+  expect(await gateway.metric('auth_clock_ahead_seconds', { store: 'redis' })).toBeLessThan(-60);
+  expect((await examine()).get('clock of push-gateway')).toMatchObject([{ status: 'failed' }]);
+});
+
+test('a gateway with a stale key file opens no stream, and the doctor and a metric say why', async () => {
+  const file = join(dir, 'stale-public-keys.json');
+  await writeFile(file, JSON.stringify(publicKeySet({ keys: [newSigningKey('ES256', 'stale')] })));
+  const gateway = await startGateway({ ACCESS_TOKEN_KEYS_FILE: file });
+  expect(await handshake(right, gateway)).toBe(401);
+  expect(await gateway.metric('auth_access_tokens_total', { result: 'key' })).toBe(1);
+  const { keys } = await loadKeyFile(env.ACCESS_TOKEN_KEYS_FILE ?? '');
+  expect((await examine()).get('access keys of push-gateway')).toMatchObject([
+    { status: 'failed', detail: expect.stringContaining(`stale: does not know ${keys[0].kid} of api`) },
+  ]);
+});
+
+test.each([
+  ['issuer', 'TOKEN_ISSUER', 'https://other.example'],
+  ['audience', 'TOKEN_AUDIENCE', 'another-app'],
+  ['long', 'ACCESS_TOKEN_TTL_SECONDS', '60'],
+])(
+  'a gateway with another setting (%s) opens no stream, and the doctor and a metric say why',
+  async (result, name, value) => {
+    const gateway = await startGateway({ [name]: value });
+    expect(await handshake(right, gateway)).toBe(401);
+    expect(await gateway.metric('auth_access_tokens_total', { result })).toBe(1);
+    expect((await examine()).get('settings of push-gateway')).toMatchObject([
+      { status: 'failed', detail: expect.stringContaining(value) },
+    ]);
+  },
+);
+
+test('a server key that seals seeds is lost: recovery codes count, and log, metrics and doctor name the key', async () => {
+  const { kid } = (await loadKeyFile(env.SERVER_KEYS_FILE ?? '')).keys[0];
+  const [present, former] = [await guardedAccount(right), await guardedAccount(right)];
+  await right.collections.users.updateOne({ _id: former.user_id }, { $unset: { 'totp.recovery_key': true } });
+  const SERVER_KEYS_FILE = join(dir, 'other-server-keys.json');
+  const k = randomBytes(32).toString('base64url');
+  await writeFile(SERVER_KEYS_FILE, JSON.stringify({ keys: [{ kty: 'oct', kid: 'other', k }] }));
+  const log = recordLog('api');
+  const api = await startApi({ SERVER_KEYS_FILE }, {}, log.logger);
+  const worker = await startTestWorker({ ...env, SERVER_KEYS_FILE });
+  started.push(worker);
+
+  const logIn = async ({ email }: { email: string }, method: string, code: string | undefined) =>
+    (await completeLogin(api, await beginLogin(api, email), { method, code })).status;
+  expect(await logIn(present, 'totp', codeAt(present.secret, Date.now()))).toBe(503);
+  expect(log.lines).toContainEqual(expect.objectContaining({ key: 'server', kid }));
+  expect(await api.metric('auth_missing_keys_total', { key: 'server' })).toBe(1);
+  expect(await logIn(present, 'recovery_code', present.recovery_codes[0])).toBe(200);
+  expect(await logIn(former, 'recovery_code', former.recovery_codes[0])).toBe(503);
+
+  const isCounted = async () => (await worker.metric('auth_secrets_without_key')) === 2;
+  await waitUntil(isCounted, { what: 'the count of the worker', timeoutMs: 60_000, intervalMs: 50 });
+  const [finding] = (await examine()).get('server keys in use') ?? [];
+  expect(finding).toMatchObject({ status: 'failed', detail: expect.stringContaining(`${kid} of 2 seeds`) });
+});
+
+test('a recovery code of an account of an earlier release outlives the server key once its app was used', async () => {
+  const account = await guardedAccount(right);
+  const filter = { _id: account.user_id };
+  const before = (await right.collections.users.findOne(filter))?.totp?.recovery_key;
+  await right.collections.users.updateOne(filter, { $unset: { 'totp.recovery_key': true } });
+  const code = codeAt(account.secret, Date.now(), 1);
+  expect(await completeLogin(right, await beginLogin(right, account.email), { method: 'totp', code })).toMatchObject({
+    status: 200,
+  });
+  expect((await right.collections.users.findOne(filter))?.totp?.recovery_key).toEqual(before);
+});
