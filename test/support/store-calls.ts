@@ -194,5 +194,6 @@ export const storeCalls: Calls = {
     deadLetters,
   },
   deletions: { countDue: ({ stores }) => stores.deletions.countDue(new Date(0), 1) },
+  subscribers: { retry: ({ stores }) => stores.subscribers.retry('analytics', at) },
   idempotency: { findConfirmed: ({ stores }) => stores.idempotency.findConfirmed([id, other]) },
 };
