@@ -21,7 +21,7 @@ import type { TellSessions } from './tell-sessions.ts';
 export interface CommitDeps {
   readonly transaction: RunTransaction;
   readonly outbox: Pick<OutboxStore, 'append' | 'appendDelivered' | 'exists'>;
-  readonly sessions: Pick<SessionStore, 'touch'>;
+  readonly sessions: Pick<SessionStore, 'findLive' | 'touch'>;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -86,8 +86,8 @@ export type Commit = <O extends Outcome>(change: Change<O>, origin: RequestOrigi
  * it publishes them, writes the records of the audit log, and denies the sessions. Only the denial is awaited, within
  * the limit of `createAnnounce`, and no step after the commit fails.
  *
- * If a session asks for the change, the transaction writes that session, provided it is live. Its end writes it too, so
- * after the answer to any end nothing that the session has asked for takes effect.
+ * If a session asks for the change, the transaction checks that it is live, and writes it. Its end writes it too, so after
+ * the answer to any end nothing that the session has asked for takes effect.
  *
  * Raises the errors of the work and of the transaction, `IAD_JWT_ACCESS_INVALID` if the caller's session has ended, and
  * `RequestAbandoned` if the change is aborted because its client has left.
@@ -97,16 +97,20 @@ export function createCommit({ transaction, outbox, sessions, ...tellers }: Comm
   return async ({ work, at, isCommitted, ifClientLeft, outlivesCaller = false, ...turn }, origin) => {
     const sid = outlivesCaller ? undefined : origin.caller?.sid;
     let first: AuthEvent | undefined;
+    const assertCallerLive = async (session: ClientSession) => {
+      const isLive = sid === undefined || (await sessions.findLive(sid, session)) !== undefined;
+      if (!isLive) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    };
     const workAndAppend = async (session: ClientSession) => {
-      const isOver = sid !== undefined && !(await sessions.touch(sid, session));
-      if (isOver) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      await assertCallerLive(session);
       const outcome = await work(session);
       const events = outcome.events.map(asQuiet);
       for (const { event, isFor } of events) {
         await (isFor === 'user' ? outbox.append(event, at, session) : outbox.appendDelivered(event, at, session));
       }
       first = events[0]?.event;
-      // This is the last step before the commit.
+      // Last, so that an end of the session waits for no work, and the work conflicts with an end that came before.
+      if (sid !== undefined) await sessions.touch(sid, session);
       if (ifClientLeft === 'abort') assertClientConnected(origin);
       return outcome;
     };
