@@ -102,7 +102,11 @@ describe('PATCH /account', () => {
     const before = await api.collections.users.findOne({ _id: session.user_id });
     const body = { role: 'member', email: 'x@example.com', email_verified: true, disabled_at: null, $set: { a: 1 } };
     expect((await change(session, { ...body, display_name: 'Anna' })).status).toBe(200);
-    expect(await api.collections.users.findOne({ _id: session.user_id })).toEqual({ ...before, display_name: 'Anna' });
+    expect(await api.collections.users.findOne({ _id: session.user_id })).toEqual({
+      ...before,
+      display_name: 'Anna',
+      changes: 1,
+    });
   });
 
   test.each([

@@ -216,7 +216,7 @@ function sessionDocumentOf(kid: string, at: Date): SessionDocument {
 }
 
 /** Creates commits with real transactions, and a record of their events, messages and announcements. */
-function recordingCommit(mongo: MongoClient, { outbox, sessions }: Pick<CommitDeps, 'outbox' | 'sessions'>) {
+function recordingCommit(mongo: MongoClient, stores: Pick<CommitDeps, 'outbox' | 'sessions' | 'users'>) {
   const audited: Parameters<Audit>[] = [];
   const announced: Announcement[] = [];
   const published: AuthEvent[] = [];
@@ -226,7 +226,7 @@ function recordingCommit(mongo: MongoClient, { outbox, sessions }: Pick<CommitDe
   const announce = async (announcement: Announcement) => void announced.push(announcement);
   const transaction = transactionAfterRollback(mongo, verdicts);
   const deps: CommitDeps = {
-    ...{ transaction, outbox, sessions, audit, announce },
+    ...{ ...stores, transaction, audit, announce },
     publishEvent: (event) => void published.push(event),
     tellSessions: (...message) => void messages.push(message),
   };

@@ -140,8 +140,6 @@ export interface SessionDocument {
   readonly claims_request_id?: string;
   /** Mark of a transaction that is about to write the session: see `SessionStore.holdOf`. */
   readonly hold?: SessionHoldMark;
-  /** Counts the changes that the session has asked for, so that each conflicts with the session's end. */
-  readonly touches?: number;
   /** Key that must prove each refresh (RFC 9449). Missing if the session is not bound. */
   readonly cnf?: { readonly jkt: string };
   /** True if its login made its device trusted, or used the trust. The trust itself may have ended since. */

@@ -53,8 +53,6 @@ export interface SessionStore extends SessionRevocations {
    * names no identity: it counts if some identity has opened it, and not before this one was linked.
    */
   listOpenedBy(userId: string, identity: Opener, session: ClientSession): Promise<OwnedSession[]>;
-  /** Writes the session if it is not revoked, so that its end and the transaction conflict; otherwise returns false. */
-  touch(sessionId: string, session: ClientSession): Promise<boolean>;
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
   /**
    * Stores a newer proof of the user, and returns the session after it; undefined if the session is not live, or has two
@@ -217,10 +215,6 @@ function createWrites(
   sessions: Collections['sessions'],
 ): Omit<SessionStore, Reads | keyof SessionRevocations | 'holdOf' | 'withFence'> {
   return {
-    async touch(sessionId, session) {
-      const live = { _id: sessionId, is_revoked: false };
-      return (await sessions.updateOne(live, { $inc: { touches: 1 } }, { session })).matchedCount === 1;
-    },
     async insert(document, session) {
       await sessions.insertOne(document, { session });
     },

@@ -202,7 +202,7 @@ export const storedFields = describeAll({
       ],
       [['deletes_at'], 'time of the erasure that was ordered', 'no', 'until it is restored'],
       [['erasure.lease', 'erasure.until'], 'the worker that erases the account', 'no', 'seconds'],
-      [['sessions_changed_at', 'touches'], 'make transactions of one account conflict', 'no'],
+      [['sessions_changed_at', 'touches', 'changes'], 'make transactions of one account conflict', 'no'],
       [['spent_touches'], 'bounds the number of live sessions', 'no'],
     ],
   },
@@ -242,7 +242,7 @@ export const storedFields = describeAll({
       [['created_at', 'last_used_at', 'expires_at'], 'times of login, latest use and idle end', 'yes'],
       [['revoked_at', 'revoked_reason'], 'when and why it ended', 'yes'],
       [
-        ['is_revoked', 'absolute_expires_at', 'claims.account_type', 'claims.ver', 'claims_changed_at', 'touches'],
+        ['is_revoked', 'absolute_expires_at', 'claims.account_type', 'claims.ver', 'claims_changed_at'],
         'its state',
         'no',
       ],

@@ -104,6 +104,8 @@ export interface UserDocument {
    * millisecond) would not conflict.
    */
   readonly touches?: number;
+  /** Number of changes that sessions of the user have asked for. */
+  readonly changes?: number;
   /**
    * A number of `touches` that opened no session or whose session has ended. Every session is opened with a touch, by
    * older versions too. So at most `touches - spent_touches` sessions are live, and while that is below the limit, a

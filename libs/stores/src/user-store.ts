@@ -108,6 +108,8 @@ export interface UserStore {
    * devices that the account knows.
    */
   touchSessions(userId: string, at: Date, session: ClientSession, known?: readonly string[]): Promise<boolean>;
+  /** Writes the account, so that the transaction conflicts with all that ends several of its sessions. */
+  touch(userId: string, session: ClientSession): Promise<void>;
   /** Removes the device of a session from the account's known devices. */
   forgetDevice(userId: string, device: SessionDevice, session: ClientSession): Promise<void>;
   /** Marks every user of the group in the same way, and returns their ids. */
@@ -254,10 +256,7 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
     },
     async touchLogin(userId, at, session, learned) {
       const options = { session, returnDocument: 'before' } as const;
-      const update = {
-        ...touch({ last_login_at: at }),
-        ...(learned && { $push: learn(learned, at) }),
-      };
+      const update = { ...touch({ last_login_at: at }), ...(learned && { $push: learn(learned, at) }) };
       return presentUser(await users.findOneAndUpdate({ _id: userId }, update, options), at);
     },
     async noteLive({ _id, touches = 0 }, live, session) {
@@ -266,6 +265,9 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
     async touchSessions(userId, at, session, known) {
       const update = touch({ sessions_changed_at: at, ...(known && { known_devices: known }) });
       return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
+    },
+    async touch(_id, session) {
+      await users.updateOne({ _id }, { $inc: { changes: 1 } }, { session });
     },
     async forgetDevice(_id, device, session) {
       const known_devices = { $in: forgottenWith(device) };
@@ -299,8 +301,8 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
     },
     async disable(userId, { at, reason, by }, session) {
       const update = touch({ disabled_at: at, disabled_reason: reason, disabled_by: by, sessions_changed_at: at });
-      const enabled = { _id: userId, disabled_at: { $exists: false } };
-      return (await users.updateOne(enabled, update, { session })).matchedCount === 1;
+      const filter = { _id: userId, disabled_at: { $exists: false } };
+      return (await users.updateOne(filter, update, { session })).matchedCount === 1;
     },
     async enable(userId) {
       const disabled = { _id: userId, disabled_at: { $exists: true } };
@@ -314,9 +316,8 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
         fields.filter(([, value]) => value === null).map(([name]) => [name, true as const]),
       );
       const present = { _id: userId, deletes_at: { $not: { $lte: now } } };
-      const update = { $set: set, $unset: unset };
       const options = { session, returnDocument: 'after' } as const;
-      return presentUser(await users.findOneAndUpdate(present, update, options), now);
+      return presentUser(await users.findOneAndUpdate(present, { $set: set, $unset: unset }, options), now);
     },
     async setPasswordHash(userId, from, to) {
       // Replaces only the hash that was verified, so a password that was changed in between stays changed.

@@ -133,7 +133,7 @@ export async function compose(
   const stores = createStores(collections, transaction, () => new Date(now()));
   const isDenied = createIsDenied(denyList);
   const tellers = { publishEvent: eventPublisher.publish, audit: guards.audit, announce, tellSessions };
-  const commit = createCommit({ transaction, outbox: stores.outbox, sessions: stores.sessions, ...tellers });
+  const commit = createCommit({ transaction, ...stores, ...tellers });
   const { heldKeys: name } = redisKeys(config.KEY_PREFIX);
   const heldKeys = createHeldKeys({ redis: limitRedis, name, keys: security.serverKeys, now });
   const reporting = { redis: limitRedis, service: 'api', now, hostNow, onMeasured: metrics.setClockAhead };

@@ -8,6 +8,7 @@ import {
   type RunTransaction,
   type SessionStore,
   type TransactionRequest,
+  type UserStore,
 } from '@auth-account/stores';
 import type { RevocationReason } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
@@ -21,7 +22,8 @@ import type { TellSessions } from './tell-sessions.ts';
 export interface CommitDeps {
   readonly transaction: RunTransaction;
   readonly outbox: Pick<OutboxStore, 'append' | 'appendDelivered' | 'exists'>;
-  readonly sessions: Pick<SessionStore, 'findLive' | 'touch'>;
+  readonly users: Pick<UserStore, 'touch'>;
+  readonly sessions: Pick<SessionStore, 'findLive'>;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -86,19 +88,20 @@ export type Commit = <O extends Outcome>(change: Change<O>, origin: RequestOrigi
  * it publishes them, writes the records of the audit log, and denies the sessions. Only the denial is awaited, within
  * the limit of `createAnnounce`, and no step after the commit fails.
  *
- * If a session asks for the change, the transaction checks that it is live, and writes it. Its end writes it too, so after
- * the answer to any end nothing that the session has asked for takes effect.
+ * If a session asks for the change, the transaction checks that it is live, and writes its user's document. A logout of
+ * all sessions, a recovery and the end by another session write that document too, so after their answer nothing that a
+ * stolen session has asked for takes effect. Other ends of a single session may come while such a transaction commits.
  *
  * Raises the errors of the work and of the transaction, `IAD_JWT_ACCESS_INVALID` if the caller's session has ended, and
  * `RequestAbandoned` if the change is aborted because its client has left.
  */
-export function createCommit({ transaction, outbox, sessions, ...tellers }: CommitDeps): Commit {
+export function createCommit({ transaction, outbox, users, sessions, ...tellers }: CommitDeps): Commit {
   const tell = createTell(tellers);
   return async ({ work, at, isCommitted, ifClientLeft, outlivesCaller = false, ...turn }, origin) => {
-    const sid = outlivesCaller ? undefined : origin.caller?.sid;
+    const caller = outlivesCaller ? undefined : origin.caller;
     let first: AuthEvent | undefined;
     const assertCallerLive = async (session: ClientSession) => {
-      const isLive = sid === undefined || (await sessions.findLive(sid, session)) !== undefined;
+      const isLive = caller === undefined || (await sessions.findLive(caller.sid, session)) !== undefined;
       if (!isLive) throw new AppError('IAD_JWT_ACCESS_INVALID');
     };
     const workAndAppend = async (session: ClientSession) => {
@@ -109,8 +112,8 @@ export function createCommit({ transaction, outbox, sessions, ...tellers }: Comm
         await (isFor === 'user' ? outbox.append(event, at, session) : outbox.appendDelivered(event, at, session));
       }
       first = events[0]?.event;
-      // Last, so that an end of the session waits for no work, and the work conflicts with an end that came before.
-      if (sid !== undefined) await sessions.touch(sid, session);
+      // Last, so that a recovery waits for no work. The session itself is not written: refreshes would conflict.
+      if (caller !== undefined) await users.touch(caller.user_id, session);
       if (ifClientLeft === 'abort') assertClientConnected(origin);
       return outcome;
     };
@@ -134,7 +137,7 @@ function createTell({
   audit,
   announce,
   tellSessions,
-}: Omit<CommitDeps, 'transaction' | 'outbox' | 'sessions'>) {
+}: Omit<CommitDeps, 'transaction' | 'outbox' | 'users' | 'sessions'>) {
   function publish(each: AuthEvent | QuietEvent): void {
     if (!('isFor' in each)) publishEvent(each);
     // Publishes after a random time, so that the times of this answer and the next do not show whether an event is

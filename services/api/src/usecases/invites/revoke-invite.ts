@@ -30,6 +30,8 @@ export function createRevokeInvite({ users, groups, invites, commit, now }: Revo
     await commit(
       {
         at,
+        lockKey: home_group_id,
+        isUrgent: true,
         isCommitted: 'by event',
         ifClientLeft: 'commit',
         async work(session) {

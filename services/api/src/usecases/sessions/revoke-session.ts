@@ -10,8 +10,8 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { EndSessions } from './end-sessions.ts';
 
 export interface RevokeSessionDeps {
-  readonly users: Pick<UserStore, 'forgetDevice'>;
-  readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'revokeOwn' | 'touch' | 'areRevoked'>;
+  readonly users: Pick<UserStore, 'forgetDevice' | 'touch'>;
+  readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'revokeOwn' | 'findLive' | 'areRevoked'>;
   readonly endSessions: Pick<EndSessions, 'turnOf'>;
   readonly commit: Commit;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -69,7 +69,9 @@ export function createRevokeSession(deps: RevokeSessionDeps) {
         async work(session) {
           // Before the check of the caller's session, so that a storm of refreshes makes no conflicts.
           const isEnded = await sessions.revokeOwn(own, revocation, session);
-          if (!(await sessions.touch(sid, session))) throw new AppError('IAD_JWT_ACCESS_INVALID');
+          const isLive = (await sessions.findLive(sid, session)) !== undefined;
+          if (!isLive) throw new AppError('IAD_JWT_ACCESS_INVALID');
+          await users.touch(userId, session);
           if (isEnded) await users.forgetDevice(userId, target, session);
           const sessionIds = isEnded ? [sessionId] : [];
           return { events: none, audit: none, sessions: [{ userId, reason, sessionIds }] };
