@@ -77,9 +77,12 @@ test('an operator exports what the person would get, and the audit log says who 
   expect(auditLinesOf(run.stderr)).toMatchObject([{ ...shared, operator_reason: 'asked in a letter' }]);
 });
 
-test('an account is shown without the server’s keys, and says that its limits are unknown', async () => {
+test('an account is shown without the server’s keys or Redis, and says that its limits are unknown', async () => {
   const { email } = await newSession(scene);
   const env = { ...options.env, SERVER_KEYS_FILE: undefined };
   const shown = await authctlJson(['user', 'show', email], { env });
   expect(shown.limits).toBe('unknown: SERVER_KEYS_FILE is not set. Set it as for the api.');
+  const withoutRedis = { env: { ...options.env, REDIS_URL: undefined } };
+  const { user_id, limits } = await authctlJson(['user', 'show', email], withoutRedis);
+  expect([user_id, limits]).toEqual([shown.user_id, 'unknown: a variable of Redis is missing or wrong']);
 });

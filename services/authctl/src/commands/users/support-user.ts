@@ -1,3 +1,4 @@
+import { ConfigError } from '@auth-account/config';
 import { type AccountCounts, createAccountCounts } from '@auth-account/redis';
 import { exportAccount } from '@auth-account/stores/account-export';
 import type { UserDocument } from '@auth-account/stores/documents';
@@ -17,6 +18,7 @@ export async function limitsOf(shell: Shell, { email_key }: UserDocument): Promi
     return describe(await withCounts(shell, (counts) => counts.read(email_key)));
   } catch (error) {
     if (error instanceof CommandError) return { limits: `unknown: ${error.message}` };
+    if (error instanceof ConfigError) return { limits: 'unknown: a variable of Redis is missing or wrong' };
     throw error;
   }
 }
