@@ -1,11 +1,14 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
+import { type RouteName, routes } from '@auth-account/contracts';
 import { createLimitKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { limitedRoutes } from '../../../services/api/src/limits/limited-routes.ts';
 import { createLimits, type Limits } from '../../../services/api/src/limits/limits.ts';
 import { type LimitSettings, limitConfig, requestLimits } from '../../../services/api/src/limits/limits-table.ts';
 import type { RequestOrigin } from '../../../services/api/src/request/request-origin.ts';
-import { testEnvironment, uniqueName } from '../../support/test-api.ts';
+import { goodRequests, sendTo } from '../../support/good-requests.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 const redis = new Redis(testEnvironment().redisUrl);
 const secret = createSecretKey(randomBytes(32));
@@ -120,6 +123,36 @@ describe('a limit of one request', () => {
     await limits.orderDeletion({ _id: 'cook', email: 'cook@example.com' }, here);
     const again = limits.orderDeletion({ _id: 'cook', email: 'Cook@Example.com' }, elsewhere);
     await expect(again).rejects.toMatchObject(limited);
+  });
+});
+
+describe('the limits of each route', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    // Refreshes below a thousand are counted in Redis at once.
+    api = await startTestApi({ REFRESH_LIMIT_PER_ADDRESS: '999' });
+  });
+  afterAll(() => api.close());
+
+  /** Returns the limits that have counted a request since the last call. */
+  async function takeCounted(): Promise<string[]> {
+    const names = await redis.keys(`{${api.keyPrefix}}:limit:*`);
+    if (names.length > 0) await redis.del(names);
+    const parts = names.map((name) => name.split(':').at(2));
+    const rows = Object.entries(requestLimits).filter(([, { key }]) => parts.includes(key));
+    return rows.map(([name]) => name);
+  }
+
+  test.each(Object.keys(routes) as RouteName[])('a good request of %s is counted by its limits alone', async (name) => {
+    const limits = limitedRoutes[name];
+    const request = await goodRequests[name](api);
+    await takeCounted();
+    expect((await sendTo(name, api, request)).status).toBeLessThan(300);
+    const counted = await takeCounted();
+    expect(counted).toEqual(expect.arrayContaining(limits.filter((limit) => !limit.endsWith('?'))));
+    expect(limits.map((limit) => limit.replace('?', ''))).toEqual(expect.arrayContaining(counted));
+    // A route without them may still have a rule of its own on codes or passwords.
+    if (limits.length > 0) expect(routes[name].errors).toContain('ERR-RATE-LIMITED');
   });
 });
 

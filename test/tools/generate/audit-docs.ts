@@ -1,4 +1,4 @@
-import { countsOf, isField, labelOf } from '../../../services/api/src/audit/audit-counters.ts';
+import { countsOf, labelOf } from '../../../services/api/src/audit/audit-counters.ts';
 import { type AuditRow, counterTable } from '../../../services/api/src/audit/audit-row.ts';
 import { type AuditEventName, auditEvents } from '../../../services/api/src/audit/events.ts';
 import { generateSections, toTable } from './page-sections.ts';
@@ -14,10 +14,10 @@ function sampledText({ reasons = {}, sampled = [] }: AuditRow): string {
 }
 
 function counterText(name: AuditEventName, row: AuditRow): string {
-  const texts = countsOf(row).map(({ in: key, as, unless }) => {
+  const texts = countsOf(row).map((counts) => {
+    const { in: key, from, unless } = counts;
     const { name: counter, label } = counterTable[key];
-    const value = labelOf(name, as);
-    const text = `\`${counter}{${isField(value) ? label : `${label}="${value}"`}}\``;
+    const text = `\`${counter}{${from === undefined ? `${label}="${labelOf(name, counts)}"` : label}}\``;
     return unless === undefined ? text : `${text}, without \`${unless}\``;
   });
   return texts.join('<br>');

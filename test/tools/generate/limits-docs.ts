@@ -1,5 +1,6 @@
 import { describeConfig } from '@auth-account/config';
 import { apiConfig } from '../../../services/api/src/config.ts';
+import { limitedRoutes } from '../../../services/api/src/limits/limited-routes.ts';
 import {
   describeLimit,
   requestLimits,
@@ -14,9 +15,16 @@ import { generateSections, toTable } from './page-sections.ts';
 const defaults = new Map(describeConfig(apiConfig).map((row) => [row.name, Number(row.default)]));
 const format = (number = Number.NaN) => number.toLocaleString('en');
 
-const requests = Object.values(requestLimits).map((row) => [
+/** Returns the operations whose requests the limit counts. */
+const countedBy = (limit: string) =>
+  Object.entries(limitedRoutes)
+    .filter(([, limits]) => limits.some((each) => each.replace('?', '') === limit))
+    .map(([operation]) => `\`${operation}\``);
+
+const requests = Object.entries(requestLimits).map(([name, row]) => [
   `\`${row.rule}\``,
   describeLimit(row),
+  countedBy(name).join(', '),
   format(row.default),
   `\`${row.setting}\``,
 ]);
@@ -45,7 +53,7 @@ function mailTable(): string {
 }
 
 const tables = {
-  'requests.md': toTable(['Rule', 'Counts', 'Default', 'Setting'], requests),
+  'requests.md': toTable(['Rule', 'Counts', 'Operations', 'Default', 'Setting'], requests),
   'login-and-tokens.md': specialTable('login-and-tokens.md', 'Counts wrong passwords for one account'),
   'account.md': specialTable('account.md', 'Counts'),
   'sign-in.md': specialTable('sign-in.md', 'Counts'),

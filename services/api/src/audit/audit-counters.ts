@@ -20,20 +20,15 @@ export function countsOf({ counts }: AuditRow): readonly CountRow[] {
   return counts === undefined ? [] : [counts].flat();
 }
 
-/** Returns the label's value with which an event is counted. The name of a field stands for the field's value. */
-export const labelOf = (name: AuditEventName, as = name.replace(/^.*\./, '')) => as;
-
-/** Returns true if the value is the name of a field, whose value is the label's. */
-const fields = ['reason', 'method', 'notice'] as const;
-export const isField = (value: string): value is (typeof fields)[number] => fields.some((field) => field === value);
+/** Returns the label's value with which an event is counted, unless it is that of a field. */
+export const labelOf = (name: AuditEventName, { as = name.replace(/^.*\./, '') }: CountRow) => as;
 
 /** Returns all values of a counter's label, in the order of the table. */
 function valuesOf(counter: string): string[] {
   const values = rows.flatMap(([name, row]) =>
     countsOf(row).flatMap((counts) => {
       if (counts.in !== counter) return [];
-      const value = labelOf(name, counts.as);
-      return value === 'reason' ? Object.keys(row.reasons ?? {}) : [value];
+      return counts.from === undefined ? [labelOf(name, counts)] : Object.keys(row.reasons ?? {});
     }),
   );
   return [...new Set(values)];
@@ -67,13 +62,13 @@ type Fields = Readonly<Record<string, string | number | undefined>>;
 
 /** Returns the function that counts an event. */
 function stepOf(name: AuditEventName, counts: CountRow, counters: AuditCounters) {
-  const { purpose, unless } = counts;
+  const { purpose, unless, from } = counts;
   const { label, by }: CounterRow = counterTable[counts.in];
-  const value = labelOf(name, counts.as);
+  const value = labelOf(name, counts);
   return (event: Fields) => {
     if (unless !== undefined && event[unless] !== undefined) return;
     const labels = {
-      [label]: isField(value) ? String(event[value]) : value,
+      [label]: from === undefined ? value : String(event[from]),
       ...(by && { [by]: String(purpose ?? event[by] ?? event.reason) }),
     };
     counters[counts.in].inc(labels);

@@ -146,11 +146,10 @@ type Field = keyof Fields;
 /** A counter that counts an event, and the labels that it gets. */
 export interface CountRow {
   readonly in: CounterName;
-  /**
-   * Value of the counter's label; or `reason`, `method` or `notice` to take that field of the event. If left out, it is the end of
-   * the event's name.
-   */
+  /** Value of the counter's label. If `from` is left out too, it is the end of the event's name. */
   readonly as?: string;
+  /** Field of the event that has the label's value. The counter's `values` list what it can be, except for reasons. */
+  readonly from?: Field | 'reason';
   /** The purpose, if the event does not have it as a field. */
   readonly purpose?: CodePurpose;
   /** Name of a field. Events that have this field are not counted. */

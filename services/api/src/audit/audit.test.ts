@@ -1,14 +1,17 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CodePurpose } from '@auth-account/contracts/events';
 import { createAuditSampler, createMetrics, type WriteAudit } from '@auth-account/telemetry';
 import { describe, expect, test } from '@jest/globals';
 import type { Counter } from 'prom-client';
 import { createAudit } from './audit.ts';
-import { type AuditCounters, countAuditEvents, createAuditCounters } from './audit-counters.ts';
-import type { AuditRow } from './audit-row.ts';
+import { type AuditCounters, countAuditEvents, countsOf, createAuditCounters } from './audit-counters.ts';
+import { type AuditRow, type CounterRow, counterTable } from './audit-row.ts';
 import { type AuditEvent, auditEvents } from './events.ts';
 
 const user_id = '019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10';
 const session_id = '019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60';
+const source = join(import.meta.dirname, '..');
 const origin = { requestId: 'request-1', network: '::ffff:203.0.113.77' };
 
 function openAudit() {
@@ -209,6 +212,28 @@ describe('the table of audit events', () => {
       ].map((reason) => `${name} ${reason}`),
     );
     expect(unknown).toEqual([]);
+  });
+
+  const isText = (path: string) => !/\.test\.ts$|^audit\//.test(path);
+  const sources = globSync('**/*.ts', { cwd: source }).filter(isText);
+  const text = sources.map((path) => readFileSync(join(source, path), 'utf8')).join('\n');
+
+  test('the table has only events that the api writes', () => {
+    expect(rows.map(([name]) => name).filter((name) => !text.includes(`'${name}'`))).toEqual([]);
+  });
+
+  test('the table counts an event by a field that it always has, and whose values are known', () => {
+    const faults = rows.flatMap(([name, row]) =>
+      countsOf(row)
+        .filter(({ in: counter, from }) => {
+          if (from === undefined) return false;
+          if (from === 'reason') return row.reasons === undefined;
+          const { values }: CounterRow = counterTable[counter];
+          return !row.fields.includes(from) || values === undefined;
+        })
+        .map(({ from }) => `${name} ${from}`),
+    );
+    expect(faults).toEqual([]);
   });
 
   test('the table bounds the sampled lines per minute, as docs/audit.md says', () => {

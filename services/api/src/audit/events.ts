@@ -31,7 +31,7 @@ export const auditEvents = {
   'account.registered': { fields: user, meaning: 'An account was created. A replay by `Idempotency-Key` is no event.' },
   'login.succeeded': {
     fields: [...session, 'method'],
-    counts: [{ in: 'logins' }, { in: 'sessionsOpened', as: 'method' }],
+    counts: [{ in: 'logins' }, { in: 'sessionsOpened', from: 'method' }],
     meaning: 'A session was opened; `method` is the way in: `password`, `passkey`, `email_code` or `federated`.',
   },
   'login.failed': {
@@ -46,7 +46,7 @@ export const auditEvents = {
       idempotency_key_reused:
         'a registration with a known `Idempotency-Key` and another body: it may be a guess at the password',
     },
-    counts: [{ in: 'logins' }, { in: 'loginFailures', as: 'reason' }],
+    counts: [{ in: 'logins' }, { in: 'loginFailures', from: 'reason' }],
     meaning: 'The credentials of a login or a restore were wrong. `user_id` is there if the account exists.',
   },
   'login.verified': {
@@ -66,7 +66,7 @@ export const auditEvents = {
       second_factor_required: 'the account demands a second factor, and the device is not trusted',
       identity_disabled: 'the provider has disabled its account; the token was genuine',
     },
-    counts: [{ in: 'logins' }, { in: 'loginFailures', as: 'reason' }],
+    counts: [{ in: 'logins' }, { in: 'loginFailures', from: 'reason' }],
     meaning: 'The proof was right, but the account opens no session, or is not restored.',
   },
   'reauthentication.failed': {
@@ -77,7 +77,7 @@ export const auditEvents = {
   },
   'account.stepped_up': {
     fields: [...session, 'method'],
-    counts: { in: 'stepUps', as: 'method' },
+    counts: { in: 'stepUps', from: 'method' },
     meaning:
       'The user of a session proved once more who is there, by `method`: for an operation that asks for it, or to renew `auth_time`.',
   },
@@ -172,7 +172,7 @@ export const auditEvents = {
     outcome: 'failure',
     fields: ['user_id?'],
     reasons: passkeyFaults,
-    counts: { in: 'passkeyFaults', as: 'reason' },
+    counts: { in: 'passkeyFaults', from: 'reason' },
     meaning: 'A passkey was refused, for a new one, a login, a link, a second factor or a step-up.',
   },
   'passkey.backup_eligible': {
@@ -205,12 +205,12 @@ export const auditEvents = {
       not_stored: 'MongoDB did not answer',
       identity_gone: 'the identity was removed in between; its token waits for its revocation',
     },
-    counts: { in: 'providerCodes', as: 'reason' },
+    counts: { in: 'providerCodes', from: 'reason' },
     meaning: 'The code of a login brought no token. Nothing was refused, and the next login with a code tries again.',
   },
   'provider_notice.received': {
     fields: ['user_id?', 'identity_id?', 'provider', 'notice'],
-    counts: { in: 'providerNotices', as: 'notice' },
+    counts: { in: 'providerNotices', from: 'notice' },
     meaning:
       'A provider told of a person: `notice` says what. `user_id` is there if an account has the identity. `session.revoked` follows for each session that ends. A repeat is no event.',
   },
@@ -222,7 +222,7 @@ export const auditEvents = {
       unknown_subject: 'it names no one person of this provider',
       surplus: 'it stood behind the tenth event of its notice',
     },
-    counts: { in: 'providerNotices', as: 'reason' },
+    counts: { in: 'providerNotices', from: 'reason' },
     meaning: 'An event of a notice was not understood: it was answered like any other, and nothing followed.',
   },
   'provider_notice.refused': {
@@ -233,7 +233,7 @@ export const auditEvents = {
       too_many: 'ten of this identity took effect that day: it was answered like any other, and nothing followed',
     },
     sampled: [...Object.keys(noticeFaults), 'too_many'],
-    counts: { in: 'providerNotices', as: 'reason' },
+    counts: { in: 'providerNotices', from: 'reason' },
     meaning: 'What came as a notice of a provider was none, or was one too many. Then it has the account.',
   },
   'account.email_changed': {
@@ -268,7 +268,7 @@ export const auditEvents = {
     },
     // `wrong` is not sampled, because a challenge allows only five wrong codes.
     sampled: ['dead', 'expired', 'unknown'],
-    counts: { in: 'codes', as: 'reason' },
+    counts: { in: 'codes', from: 'reason' },
     meaning: 'A code was refused.',
   },
   'refresh.rotated': { fields: session, counts: { in: 'refreshes' }, meaning: 'A new refresh token was handed out.' },
@@ -289,7 +289,7 @@ export const auditEvents = {
       proof_of_other_key: 'a bound session, and the key of another device: a copied token or a restored backup',
     },
     sampled: ['not_genuine'],
-    counts: [{ in: 'refreshes' }, { in: 'refreshesExpired', as: 'reason' }],
+    counts: [{ in: 'refreshes' }, { in: 'refreshesExpired', from: 'reason' }],
     meaning:
       'A refresh token was too old, was not made by this service, or came without proof of the key to which its session is bound (the session lives on). The session is named if the token was genuine.',
   },
@@ -337,7 +337,7 @@ export const auditEvents = {
       account_deleted: '',
     },
     elsewhere: { forced: 'by the worker, without `address`', account_disabled: 'by an operator' },
-    counts: { in: 'sessionsEnded', as: 'reason' },
+    counts: { in: 'sessionsEnded', from: 'reason' },
     meaning: 'A session was revoked.',
   },
   'group.joined': {
@@ -384,7 +384,7 @@ export const auditEvents = {
     // These events are common and come from everywhere, because apps wake up with expired tokens. Samples by network
     // would fill the log and the sampler.
     sampledTogether: ['IAD_JWT_ACCESS_EXPIRED'],
-    counts: { in: 'authorizationFailures', as: 'reason' },
+    counts: { in: 'authorizationFailures', from: 'reason' },
     meaning:
       "A route that needs authorization answered 401 or 403, or an open stream refused the token of an `auth` frame. User and session are named if the token was genuine: expired, of a session that has ended or changed groups, or without the right to do this. For a frame the session is the stream's, and there is neither `address` nor `request_id`.",
   },
@@ -394,7 +394,7 @@ export const auditEvents = {
     reasons: plain(limitRules),
     elsewhere: { handshake_address: 'at the gateway' },
     sampled: limitRules,
-    counts: { in: 'rateLimited', as: 'reason' },
+    counts: { in: 'rateLimited', from: 'reason' },
     meaning:
       'A request was refused with 429 by a [limit](./specification/requests.md#limits). `user_id` is there if the api had read the account; for logins and codes `account`, a pseudonym of the address, which `authctl user show` prints too.',
   },

@@ -136,7 +136,7 @@ export const requestLimits = {
     counts: 'writes',
     per: 'session',
     window: minute,
-    more: ' that no other limit counts: `PATCH` of account and group, a new owner, removed members, ends of sessions, names and removals of passkeys, removals of identities',
+    more: ' that no other limit counts',
     key: 'write',
   },
   changePassword: {

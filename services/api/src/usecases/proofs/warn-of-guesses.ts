@@ -25,6 +25,11 @@ export type WarnOfGuesses = (
 /** Milliseconds between two mails to one account. */
 const gapMs = 86_400_000;
 
+const events = {
+  password: 'account.password_guessed',
+  second_factor: 'account.second_factor_guessed',
+} as const satisfies Record<GuessedSecret, string>;
+
 /** Creates the warning. Each secret causes one mail per account in 24 hours, because nobody must fill the mailbox. */
 export function createWarnOfGuesses({ secondFactors, commit, ids, now }: WarnOfGuessesDeps): WarnOfGuesses {
   return async (secret, user, origin) => {
@@ -33,7 +38,7 @@ export function createWarnOfGuesses({ secondFactors, commit, ids, now }: WarnOfG
     const due = new Date(at.getTime() - gapMs);
     const told = { user_id, purpose: `${secret}_guessed`, locale: mailLocale(user, origin) } as const;
     const event = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
-    const warned = { event: `account.${secret}_guessed`, user_id } as const;
+    const warned = { event: events[secret], user_id } as const;
     await commit(
       {
         at,
