@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { type Route, type RouteName, routes, violationTypes } from '@auth-account/contracts';
+import { Locale } from '@auth-account/contracts/events';
 import { liveFields, openApiPath } from '@auth-account/contracts/openapi';
-import { decideWriteOff, type ErrorCode, errorCodes, rowOf, validationTypes } from '@auth-account/errors';
+import { decideWriteOff, type ErrorCode, errorCodes, locales, rowOf, validationTypes } from '@auth-account/errors';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -89,6 +90,10 @@ describe('the OpenAPI document', () => {
 
   test('the contracts have the violation words of the error catalogue', () => {
     expect([...violationTypes]).toEqual([...validationTypes]);
+  });
+
+  test('accounts can choose the languages that the error catalogue has', () => {
+    expect(Object.keys(locales)).toEqual(Locale.enum);
   });
 
   test('the OpenAPI document has the types of groups by which a write-off of stock is decided', () => {

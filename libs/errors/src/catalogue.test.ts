@@ -4,6 +4,7 @@ import { catalogueDocument } from '../bin/catalogue-document.ts';
 import { errorsMarkdown } from '../bin/errors-markdown.ts';
 import { endpoints } from './catalogue/endpoints.ts';
 import { type ErrorCode, errorCodes, isCatalogueCode, rowOf, throwableCodes } from './catalogue.ts';
+import { locales } from './locales.ts';
 
 const specificationUrl = new URL('../../../docs/specification/', import.meta.url);
 const rowsUrl = new URL('catalogue/specified-rows.txt', import.meta.url);
@@ -67,7 +68,7 @@ describe('the table and its copies', () => {
   test('catalogue.json holds every code with both languages', () => {
     const { codes } = JSON.parse(readFileSync(jsonUrl, 'utf8')) as { codes: { code: string; messages: object }[] };
     expect(codes.map(({ code }) => code)).toEqual(errorCodes);
-    for (const { messages } of codes) expect(Object.keys(messages)).toEqual(['en', 'ru']);
+    for (const { messages } of codes) expect(Object.keys(messages)).toEqual(Object.keys(locales));
   });
 });
 

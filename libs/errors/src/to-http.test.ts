@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { AppError } from './app-error.ts';
 import { rowOf, throwableCodes } from './catalogue.ts';
 import { fromHttp } from './from-http.ts';
-import { locales } from './locales.ts';
+import { type Locale, locales } from './locales.ts';
 import { sampleError } from './sample-error.fixture.ts';
 import { toHttp } from './to-http.ts';
 import type { ValidationItem } from './validation-item.ts';
 
-describe.each(['en', 'ru'] as const)('toHttp in %s', (locale) => {
+describe.each(Object.keys(locales) as Locale[])('toHttp in %s', (locale) => {
   test.each(throwableCodes)('the answer of %s has its status, its text and exactly three fields', (code) => {
     const row = rowOf(code);
     const { status, headers, body } = toHttp(sampleError(code), { locale });
@@ -44,7 +44,7 @@ describe('toHttp', () => {
     });
   });
 
-  test.each(['en', 'ru'] as const)('toHttp gives the reason for the end of a session, in %s', (locale) => {
+  test.each(Object.keys(locales) as Locale[])('toHttp gives the reason for the end of a session, in %s', (locale) => {
     const own = locales[locale].IAD_JWT_REFRESH_STOLEN;
     for (const reason of ['logged_out', 'revoked', 'replaced', 'session_limit', 'forced', 'reused'] as const) {
       const { body } = toHttp(new AppError('IAD_JWT_REFRESH_STOLEN', { details: { reason } }), { locale });

@@ -3,7 +3,7 @@ import {
   AccountType,
   CodePurpose,
   GivenPassword,
-  type Locale,
+  Locale,
   NameOrNull,
   NewPassword,
   SealedToken,
@@ -32,7 +32,7 @@ export function FreshObject<P extends Readonly<Record<string, Type.TSchema>>>(fi
 }
 
 const LocaleOrNull = Type.Unsafe<Locale | null>({
-  enum: ['en', 'ru', null],
+  enum: [...Locale.enum, null],
   description: 'Language of mails; null: not chosen.',
 });
 

@@ -1,3 +1,4 @@
+import { Locale } from '../http/fields.ts';
 import type { JsonObject } from './publish-schema.ts';
 
 const text: JsonObject = { type: 'string' };
@@ -15,7 +16,7 @@ export const responseHeaders = {
   },
   'Content-Language': {
     description: 'The language of `message` and `details.action`.',
-    schema: { type: 'string', enum: ['en', 'ru'] },
+    schema: { type: 'string', enum: Locale.enum },
   },
   Vary: { description: '`Accept-Language`: the texts depend on it.', schema: text },
   'Retry-After': { description: 'Seconds until a retry makes sense.', schema: { type: 'integer', minimum: 1 } },
