@@ -102,6 +102,7 @@ describe('close codes', () => {
   const { codes, other } = pushStream['x-close-codes'];
   type Row = { readonly code: number; readonly reason: CloseReason; readonly reaction: string };
 
+  // guarantees: asyncapi-matches
   test('all close codes are in the AsyncAPI document, each with its reason and its reaction', () => {
     const rows = (codes as Row[]).map(({ code, reason, reaction }) => ({ code, reason, reaction }));
     const expected = Object.entries(closeCodes).map(([reason, code]) => ({

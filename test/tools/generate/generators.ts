@@ -8,6 +8,7 @@ export const generators: Readonly<Record<string, string>> = {
   audit: 'test/tools/generate/audit-docs.ts',
   privacy: 'test/tools/generate/privacy-docs.ts',
   answers: 'test/tools/generate/answers-docs.ts',
+  guarantees: 'test/tools/generate/guarantees-docs.ts',
   errors: 'libs/errors/bin/generate.ts',
   documents: 'services/api/bin/generate-documents.ts',
   client: 'libs/client/bin/generate.ts',
