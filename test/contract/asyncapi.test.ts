@@ -129,8 +129,10 @@ test('every error of a handshake has the status, reaction and retry of the catal
 
 test('docs/push.md has the errors of a handshake with their statuses', async () => {
   const page = await readFile(new URL('../../docs/push.md', import.meta.url), 'utf8');
-  const rows = [...page.matchAll(/^\| (\d{3}) \| ([^|]*`[^|]*) \|/gm)].flatMap(([, status, codes = '']) =>
+  const rows = [...page.matchAll(/(\d{3}) ((?:(?:, )?`[A-Z][A-Z_-]+`)+)/g)].flatMap(([, status, codes = '']) =>
     [...codes.matchAll(/`([\w-]+)`/g)].map(([, code]) => `${status} ${code}`),
   );
-  expect(rows.toSorted()).toEqual(handshakeErrors.map((code) => `${rowOf(code).http} ${code}`).toSorted());
+  expect([...new Set(rows)].toSorted()).toEqual(
+    handshakeErrors.map((code) => `${rowOf(code).http} ${code}`).toSorted(),
+  );
 });

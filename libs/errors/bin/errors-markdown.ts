@@ -11,8 +11,12 @@ Generated from \`libs/errors/src/catalogue.ts\` by \`node libs/errors/bin/genera
 The same table for programs: \`libs/errors/catalogue.json\`.
 
 ## What an error looks like
-Body and headers over HTTP: [the specification](specification/errors.md). A 401 has \`WWW-Authenticate\`, a 405 \`Allow\`. The items of
-\`ERR-VALIDATION-FAILED\` have \`loc\` (array of strings), \`msg\` (English) and \`type\`, one of ${validationTypes.map(quote).join(', ')}.
+Over HTTP a body has exactly \`error_code\`, \`message\` and \`details\`. \`details\` is an object, and its \`action\` tells the user what to do. A body never contains a stack trace, query or key.
+
+- \`message\` and \`details.action\` follow \`Accept-Language\`: English or Russian, with \`Content-Language\` and \`Vary: Accept-Language\`.
+- \`X-Error-Code\` names the catalogue row, which is the code itself or the row that an endpoint code stands for.
+- \`Retry-After\` has whole seconds, at least 1. It is on every 429 and 503. A 401 has \`WWW-Authenticate\`, a 405 \`Allow\`.
+- The \`details\` of \`ERR-VALIDATION-FAILED\` are an array of all violations without \`action\`. Each has \`loc\` (strings: \`["body", …path]\` or \`["header", name]\`), \`msg\` (English) and, as in pydantic v2, \`type\`: ${validationTypes.map(quote).join(', ')}.
 
 Over gRPC it is a \`google.rpc.Status\` in \`grpc-status-details-bin\`: \`ErrorInfo\` (\`reason\` is the code, \`domain\` is
 \`${errorDomain}\`, \`metadata\` has \`http_status\`, \`reaction\` (its type), \`retry\`, \`action\`, \`canonical_code\`), \`LocalizedMessage\`,
@@ -25,6 +29,10 @@ DEADLINE_EXCEEDED to \`ERR-DEPENDENCY-UNAVAILABLE\`, RESOURCE_EXHAUSTED to \`ERR
 
 "Retry" says when the same request, unchanged, may succeed: \`after_delay\` is a little later (\`Retry-After\`, then growing pauses),
 \`after_refresh\` is at once with a new access token, \`never\` means that something else must change first.
+`;
+
+const catalogueNote = `The family of services shares these 35 codes in six domains. HTTP and gRPC status are stored for each row, because 14 rows differ from the usual mapping. \`INV_STOCK_MASKED_MINUS\` is a notice and is never thrown. This service answers with the IAD rows and \`PMA_TRACE_ID_MISSING\`, but has \`IAD_AUTH_EMAIL_DUPLICATE\` only in \`X-Error-Code\`. Its operations have [codes of their own](#endpoint-codes): \`ERR-EMAIL-ALREADY-EXISTS\` stands for \`IAD_AUTH_EMAIL_DUPLICATE\`, and \`ERR-INVITE-TOKEN-INVALID\` for \`IAD_GROUP_INVITE_EXPIRED\` if the invite has expired.
+
 `;
 
 /** The domains of the catalogue, in their order. */
@@ -50,7 +58,7 @@ function catalogueSection(): string {
       codes.filter((code) => rowOf(code).domain === domain),
     ),
   );
-  return `## The catalogue\n${parts.join('\n')}`;
+  return `## The catalogue\n${catalogueNote}${parts.join('\n')}`;
 }
 
 function endpointSection(): string {
