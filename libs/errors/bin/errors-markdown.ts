@@ -4,6 +4,7 @@ import { errorDomain } from '../src/grpc/error-domain.ts';
 import type { CodeText } from '../src/locales/messages.ts';
 import { locales } from '../src/locales.ts';
 import { validationTypes } from '../src/validation-item.ts';
+import { reactionTexts } from './reaction-texts.ts';
 
 const intro = `# Errors
 
@@ -47,7 +48,15 @@ const domains = {
 
 /** Returns the text of docs/errors.md. */
 export function errorsMarkdown(): string {
-  return [intro, catalogueSection(), endpointSection(), detailsSection(), textsSection(), notesSection()].join('\n');
+  return [
+    intro,
+    catalogueSection(),
+    endpointSection(),
+    reactionsSection(),
+    detailsSection(),
+    textsSection(),
+    notesSection(),
+  ].join('\n');
 }
 
 function catalogueSection(): string {
@@ -91,6 +100,11 @@ function programCells(code: ErrorCode): [string, string, string] {
 function reactionCell({ type, ...parameters }: Reaction): string {
   const named = Object.entries(parameters).map(([name, value]) => quote(`${name}: ${String(value)}`));
   return [quote(type), ...named].join(', ');
+}
+
+function reactionsSection(): string {
+  const lines = Object.entries(reactionTexts).map(([type, text]) => line([quote(type), text]));
+  return `## Reactions\nTo the errors of this service.\n\n| Reaction | The app |\n|---|---|\n${lines.join('\n')}\n`;
 }
 
 function detailsSection(): string {
