@@ -229,7 +229,7 @@ describe('an identity', () => {
     expect((await deletePasskey(api, session, passkey_id, { step_up_token })).status).toBe(200);
   });
 
-  // guarantees: squatter-loses-identities
+  // guarantees: squatter-keeps-nothing
   test.each([
     ['a reset', (email: string) => requestReset(api, email).then((id) => confirmReset(api, id))],
     ['a login by code', (email: string) => requestLoginCode(api, email).then((id) => logInByCode(api, id))],

@@ -284,7 +284,7 @@ test('the owner is mailed once in 24 hours when strangers have used up their tri
 });
 
 describe('a challenge for the second factor', () => {
-  // guarantees: one-session-per-factor-code
+  // guarantees: one-session-per-proof
   test('a challenge answers the same request again for a minute, and no other', async () => {
     const { email, secret, recovery_codes } = await account();
     const challenge_id = await beginLogin(api, email, { device_id: randomUUID() });

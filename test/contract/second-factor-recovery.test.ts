@@ -46,7 +46,7 @@ describe('a password reset', () => {
     expect(await changesOf(user_id)).toEqual(['switched_on']);
   });
 
-  // guarantees: squatter-loses-factor
+  // guarantees: squatter-keeps-nothing
   test('a reset removes the second factor of somebody who has registered another person’s address', async () => {
     const squatter = await guardedAccount(api, now());
     const { email, user_id, device_id } = squatter;

@@ -30,7 +30,7 @@ const opened = ({ user_id }: Pick<Account, 'user_id'>) => api.collections.sessio
 
 describe('one login code in many requests', () => {
   const device = randomUUID();
-  // guarantees: one-session-per-login-code
+  // guarantees: one-session-per-proof
   test.each([
     ['a verified address', verify, () => device],
     ['an address that it verifies', async () => undefined, () => device],
@@ -48,7 +48,7 @@ describe('one login code in many requests', () => {
     },
   );
 
-  // guarantees: one-session-per-login-code
+  // guarantees: one-session-per-proof
   test('one login code with many second factors opens one session', async () => {
     const account = await guardedAccount(api);
     await verify(account);

@@ -162,7 +162,7 @@ const preHijacks: Readonly<Record<string, (email: string) => Promise<() => Promi
   },
 };
 
-// guarantees: squatter-loses-identities
+// guarantees: squatter-keeps-nothing
 // answers: better-auth CVE-2026-53516, https://github.com/advisories/GHSA-g38m-r43w-p2q7
 // Somebody registered an address without proving it. The owner’s first login by a provider linked the identity to that
 // account.

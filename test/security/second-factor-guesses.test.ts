@@ -62,7 +62,7 @@ test('parallel challenges from many networks get five verdicts, and the owner lo
   expect(again.status).toBe(200);
 });
 
-// guarantees: one-session-per-factor-code
+// guarantees: one-session-per-proof
 test('one code in many parallel requests with one challenge opens one session', async () => {
   const { email, secret, user_id } = await guardedAccount(apis[0], now());
   const challenge_id = await beginLogin(apis[0], email, { device_id: randomUUID() });
@@ -73,7 +73,7 @@ test('one code in many parallel requests with one challenge opens one session', 
   expect(await apis[0].collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(2);
 });
 
-// guarantees: one-session-per-factor-code
+// guarantees: one-session-per-proof
 // answers: Logto CVE-2026-55370, https://github.com/logto-io/logto/security/advisories/GHSA-6wj7-c66m-6c82
 // A TOTP code was accepted again within its window.
 test.each(['totp', 'recovery_code'] as const)('one %s in parallel challenges opens one session', async (method) => {

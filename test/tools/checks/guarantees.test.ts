@@ -5,7 +5,7 @@ import { shownIn, testsPage } from '../generate/guarantees.ts';
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-const guarantee = (key: string) => `## Codes\n\n- A code works once ([tests](guarantees-tests.md#${key}))\n`;
+const guarantee = (key: string) => `## Codes\n\n- A code works once[†](guarantees-tests.md#${key})\n`;
 const tag = (key: string) => `\n  // guarantees: ${key}\n  test('a code is used once', async () => {});\n`;
 
 describe('docs/guarantees.md', () => {

@@ -17,7 +17,7 @@ export function shownIn(file: string, source: string): Shown[] {
 }
 
 /** Matches a line of the page with the key of its tests. */
-const linkForm = /^- (.+) \(\[tests?\]\(guarantees-tests\.md#([a-z0-9-]+)\)\)(.*)$/;
+const linkForm = /^- (.+)\[†]\(guarantees-tests\.md#([a-z0-9-]+)\)(.*)$/;
 
 /**
  * Returns the page of the tests: under the sections of docs/guarantees.md each guarantee with a key, its text, and the
