@@ -12,7 +12,7 @@ export const generators: Readonly<Record<string, string>> = {
   errors: 'libs/errors/bin/generate.ts',
   documents: 'services/api/bin/generate-documents.ts',
   client: 'libs/client/bin/generate.ts',
-  endpoints: 'test/tools/generate/endpoints-docs.ts',
+  endpoints: 'services/api/bin/generate-operations.ts',
   streams: 'test/tools/generate/stream-docs.ts',
   authctl: 'services/authctl/bin/generate-docs.ts',
   metrics: 'test/tools/generate/metrics-docs.ts',
