@@ -7,6 +7,7 @@ export const generators: Readonly<Record<string, string>> = {
   limits: 'test/tools/generate/limits-docs.ts',
   audit: 'test/tools/generate/audit-docs.ts',
   privacy: 'test/tools/generate/privacy-docs.ts',
+  events: 'services/worker/bin/generate-events.ts',
   answers: 'test/tools/generate/answers-docs.ts',
   guarantees: 'test/tools/generate/guarantees-docs.ts',
   errors: 'libs/errors/bin/generate.ts',
