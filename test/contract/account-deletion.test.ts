@@ -43,6 +43,7 @@ async function eventsOf(userId: string, topic: string) {
 }
 
 describe('an order to delete the account', () => {
+  // guarantees: no-login-while-deleted
   test('an order to delete the account answers its time, ends all sessions and refuses logins', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
@@ -76,6 +77,7 @@ describe('an order to delete the account', () => {
     expect(await eventsOf(session.user_id, 'service.auth.events.notice')).toHaveLength(1);
   });
 
+  // guarantees: no-login-while-deleted
   test('no login survives a simultaneous order to delete the account', async () => {
     const session = await newSession(api);
     const logins = () => Array.from({ length: 4 }, () => login(session.email));
@@ -86,6 +88,7 @@ describe('an order to delete the account', () => {
 });
 
 describe('a restore', () => {
+  // guarantees: no-login-while-deleted
   test('a restore cancels the deletion: the app logs in', async () => {
     const session = await newSession(api);
     await order(session);
@@ -102,6 +105,7 @@ describe('a restore', () => {
     expect(matchesSchema(DeletionCancelledEvent, event)).toBe(true);
   });
 
+  // guarantees: restore-is-noticed
   test('a restore is mailed to the account’s address, in the language of the account or else of the request', async () => {
     const session = await newSession(api);
     const { email, user_id } = session;
@@ -140,6 +144,7 @@ describe('a deletion by a code from the mailbox', () => {
     expect([again.status, again.json.error_code]).toEqual([403, 'ERR-CODE-INVALID']);
   });
 
+  // guarantees: restore-is-noticed
   test.each([
     ['not ordered', false],
     ['ordered by a squatter', true],
@@ -181,6 +186,7 @@ describe('an account whose time of erasure has come', () => {
     json.details.tries_left,
   ];
 
+  // guarantees: due-account-is-gone
   test('an account whose time of erasure has come is refused to an access token, like one that is gone', async () => {
     const session = await newSession(api);
     await setDue(session.user_id);
@@ -203,6 +209,7 @@ describe('an account whose time of erasure has come', () => {
     expect(await stored(session.user_id)).toEqual(before);
   });
 
+  // guarantees: due-account-is-gone
   test('an account whose time of erasure has come takes no earlier code, like an address without an account', async () => {
     const session = await newSession(api);
     const asked = {
@@ -260,6 +267,7 @@ describe('the orders to delete an account', () => {
   };
   const restoreOn = (email: string) => limited.post('/api/v1/auth/restore', { email, password });
 
+  // guarantees: mails-per-mailbox
   test('orders past the limit of a day are refused, and send no mail; one that repeats an order is not', async () => {
     const { email, user_id, ...session } = await newSession(limited);
     await limited.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date() } });

@@ -73,6 +73,7 @@ function valuesAt(value: unknown, path: readonly string[]): string[] {
 }
 
 describe('an export', () => {
+  // guarantees: export-complete
   test('an export has the account, the membership, the sessions and the invites', async () => {
     const phone = await newSession(api, { device_name: 'Pixel 9', platform: 'android' });
     const tablet = await logIn(api, phone.email);
@@ -151,6 +152,7 @@ describe('an export', () => {
     },
   );
 
+  // guarantees: export-complete
   test('an export has no secret, and nothing of anybody else', async () => {
     const [owner, stranger] = [await newSession(api), await newSession(api)];
     const invite = await insertInvite(api, owner.home_group_id);

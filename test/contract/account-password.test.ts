@@ -52,6 +52,7 @@ describe('a change of the password', () => {
     expect(answer.json.details).toEqual(refusals);
   });
 
+  // guarantees: password-change
   test('no login with the old password survives a simultaneous change of the password', async () => {
     const phone = await newSession(api);
     const logins = () => Array.from({ length: 4 }, () => login(phone.email, password));
@@ -60,6 +61,7 @@ describe('a change of the password', () => {
     expect((await live(phone.user_id)).map(({ _id }) => _id)).toEqual([phone.session_id]);
   });
 
+  // guarantees: password-change
   test('simultaneous changes of the password happen once', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
@@ -91,6 +93,7 @@ describe('the changes of an account’s password', () => {
   const changeTo = (new_password: string, current_password: string, caller: Caller) =>
     limited.post('/api/v1/account/password', { current_password, new_password }, bearer(caller));
 
+  // guarantees: thief-cannot-stop-recovery
   test('changes of the password past the limit of a day leave the owner of the mailbox a reset', async () => {
     const thief = await newSession(limited);
     for (const [to, from] of [

@@ -25,6 +25,7 @@ async function streamOf({ session_id, access_token }: TokenPair) {
 }
 
 describe('a logout that waits for the network', () => {
+  // guarantees: late-logout
   test('a late logout needs the refresh token only, whatever answers were lost', async () => {
     const waiting = await newSession(services.api);
     const lost = await refresh(waiting);

@@ -102,6 +102,7 @@ describe('close codes', () => {
   const { codes, other } = pushStream['x-close-codes'];
   type Row = { readonly code: number; readonly reason: CloseReason; readonly reaction: string };
 
+  // guarantees: asyncapi-matches
   test('all close codes are in the AsyncAPI document, each with its reason and its reaction', () => {
     const rows = (codes as Row[]).map(({ code, reason, reaction }) => ({ code, reason, reaction }));
     const expected = Object.entries(closeCodes).map(([reason, code]) => ({
@@ -128,8 +129,10 @@ test('every error of a handshake has the status, reaction and retry of the catal
 
 test('docs/push.md has the errors of a handshake with their statuses', async () => {
   const page = await readFile(new URL('../../docs/push.md', import.meta.url), 'utf8');
-  const rows = [...page.matchAll(/^\| (\d{3}) \| ([^|]*`[^|]*) \|/gm)].flatMap(([, status, codes = '']) =>
+  const rows = [...page.matchAll(/(\d{3}) ((?:(?:, )?`[A-Z][A-Z_-]+`)+)/g)].flatMap(([, status, codes = '']) =>
     [...codes.matchAll(/`([\w-]+)`/g)].map(([, code]) => `${status} ${code}`),
   );
-  expect(rows.toSorted()).toEqual(handshakeErrors.map((code) => `${rowOf(code).http} ${code}`).toSorted());
+  expect([...new Set(rows)].toSorted()).toEqual(
+    handshakeErrors.map((code) => `${rowOf(code).http} ${code}`).toSorted(),
+  );
 });

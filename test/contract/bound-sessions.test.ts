@@ -131,6 +131,7 @@ describe('a bound session', () => {
     expect((await refresh(session.refresh_token)).status).toBe(200);
   });
 
+  // guarantees: bound-session
   test('a bound session takes no proof of another device, with any of its tokens, and calls it no theft', async () => {
     const thief = newDeviceKey();
     const second = (await refresh(session.refresh_token)).json.data.refresh_token;
@@ -153,6 +154,7 @@ describe('a bound session', () => {
     expect(await reasonOf(() => refresh(session.refresh_token, wanted))).toBe('proof_wrong');
   });
 
+  // guarantees: bound-session
   test('a bound session takes a proof that was recorded at an earlier refresh for nothing else', async () => {
     const recorded = key.prove({ path: refreshPath, token: session.refresh_token });
     const second = (await send(session.refresh_token, recorded)).json.data.refresh_token;

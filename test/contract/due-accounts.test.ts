@@ -70,12 +70,14 @@ const ways: [string, (account: Ways) => Promise<Answer>, readonly [number, strin
   ['an undo', ({ undoToken: undo_token }) => api.post('/api/v1/auth/email-change/undo', { undo_token }), wrongCode],
 ];
 
+// guarantees: factor-removal-by-owner
 test.each(ways)('%s needs no second factor from the time of its removal on', async (_, enter) => {
   const account = await everyWay();
   await update(account.user_id, { 'totp.removal.due_at': anHourAgo() });
   expect(statusAndCode(await enter(account))).toEqual([200, undefined]);
 });
 
+// guarantees: due-account-is-gone
 test.each(ways)('%s finds no account from the time of its erasure on', async (_, enter, expected) => {
   const account = await everyWay();
   await update(account.user_id, { deletes_at: anHourAgo() });

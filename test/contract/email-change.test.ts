@@ -89,6 +89,7 @@ describe('POST /account/email-change/confirm', () => {
 });
 
 describe('an address that was left', () => {
+  // guarantees: address-undo
   test('a former address can be had by nobody else for 72 hours, then by anybody', async () => {
     const [session, other] = [await newSession(api), await newSession(api)];
     await changeEmail(api, session, newEmail());
@@ -133,6 +134,7 @@ describe('POST /auth/email-change/undo', () => {
     expect((await register(new_email)).status).toBe(201);
   });
 
+  // guarantees: recovery-ends-invites
   test('an undo ends what a thief may have left: invites, and a deletion without a notice to the old address', async () => {
     const session = await newSession(api);
     await api.post('/api/v1/invites', {}, bearer(session));
@@ -155,6 +157,7 @@ describe('POST /auth/email-change/undo', () => {
     expect(invites.map(({ revoked_at }) => revoked_at)).toEqual([expect.any(Date)]);
   });
 
+  // guarantees: address-undo
   test('an undo of a change of the address undoes every later change too', async () => {
     const session = await newSession(api);
     await changeEmail(api, session, newEmail());

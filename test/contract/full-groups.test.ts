@@ -50,6 +50,7 @@ async function expectUsedUp(answer: Answer, ask: (invite: string) => Promise<Ans
 }
 
 describe('an invite into a group that has as many members as it may have', () => {
+  // guarantees: max-group-members
   test('an invite into a full group answers a registration as one that is used up, before the hash, and stores nothing', async () => {
     const { invite } = await fullHousehold();
     const email = newEmail();
@@ -61,6 +62,7 @@ describe('an invite into a group that has as many members as it may have', () =>
     expect(await usesOf(invite)).toBe(1);
   });
 
+  // guarantees: max-group-members
   test('an invite into a full group answers an acceptance as one that is used up, and moves nobody', async () => {
     const { invite } = await fullHousehold();
     const mover = await newSession(api);

@@ -56,6 +56,7 @@ test('a group that is handed over has a new owner, and no session has changed', 
   expect((await api.post('/api/v1/invites', {}, bearer(heir))).status).toBe(201);
 });
 
+// guarantees: one-owner-in-handover
 test('a group has one owner, who is a member, whoever leaves, joins, is removed or becomes owner at the same time', async () => {
   for (let round = 0; round < 6; round += 1) {
     const { owner, members } = await newGroupOf(4);

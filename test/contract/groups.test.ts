@@ -70,6 +70,7 @@ describe('the current group', () => {
     expect(data).toMatchObject({ account_type: 'OFFICE', stock_deficit: 'refused', role: 'owner' });
   });
 
+  // guarantees: members-only
   test('a group is not shown to a former member, even if neither Redis nor the session has heard of it', async () => {
     const { member } = await newHousehold();
     const setGroup = (home_group_id: string) =>
@@ -81,6 +82,7 @@ describe('the current group', () => {
 });
 
 describe('an acceptance of an invite', () => {
+  // guarantees: move-voids-claims
   test('an acceptance moves the user as a member, ends no session, and a refresh leads into the new group', async () => {
     const [owner, mover] = [await newSession(api), await newSession(api)];
     const tablet = await logIn(api, mover.email);
@@ -227,6 +229,7 @@ describe('a removal of a member', () => {
   const revokedBy = async (owner: Caller, userId: string) =>
     (await removeMember(api, owner, userId)).json.data.invites_revoked;
 
+  // guarantees: removed-member-stays-out
   test.each<[string, (invite: string) => Promise<Account & TokenPair>]>([
     ['registration', (invite) => joinByInvite(api, invite)],
     [
@@ -276,6 +279,7 @@ describe('a removal of a member', () => {
   });
 });
 
+// guarantees: group-of-token
 test('with a complete deny list the old tokens are refused by Redis alone, and the new ones are good', async () => {
   const redis = new Redis(testEnvironment().redisUrl);
   const denyList = createDenyList(redis, redisKeys(api.keyPrefix), denialLifetimeMs(600));
@@ -314,6 +318,7 @@ test('a user who has closed a group by leaving it owns it no longer, even if Red
   }
 });
 
+// guarantees: group-of-token
 test('with Redis away, MongoDB knows the version of a token that is good', async () => {
   const own = await startTestApi({ REDIS_URL: 'redis://127.0.0.1:1' });
   try {
@@ -327,6 +332,7 @@ test('with Redis away, MongoDB knows the version of a token that is good', async
   }
 });
 
+// guarantees: move-voids-claims
 test('a token of the group that was left can do nothing there', async () => {
   const { owner, member } = await newHousehold();
   await leave(api, owner);

@@ -276,6 +276,7 @@ describe('DELETE /api/v1/invites/{token}', () => {
     expect((await stored(token))?.revoked_at).toBeNull();
   });
 
+  // guarantees: other-groups-invites
   test('a revocation of another group’s invite answers 404, and the invite stays valid', async () => {
     const token = await newInvite(api, await newSession(api));
     const answer = await revoke(token);
@@ -293,6 +294,7 @@ describe('DELETE /api/v1/invites/{token}', () => {
 });
 
 describe('GET /api/v1/invites/{token}', () => {
+  // guarantees: other-groups-invites
   test('an invite shows anybody what it leads to, and nothing of its owner', async () => {
     const { data } = (await create({ max_uses: 3 })).json;
     const answer = await look(data.invite_token.toUpperCase());

@@ -265,6 +265,7 @@ describe('a code to log in while the second factor is on', () => {
 });
 
 describe('the first proof of an address', () => {
+  // guarantees: squatter-keeps-nothing
   // answers: better-auth GHSA-qq9h-g4jm-xgf3, https://github.com/advisories/GHSA-qq9h-g4jm-xgf3
   // After the owner’s first login by a mailed code, the password of whoever had registered the address still worked.
   test('the first proof of an address takes away what somebody else may have set up, and leaves one session', async () => {

@@ -126,6 +126,7 @@ test.each<[string, object, string, string]>([
 });
 
 describe('one session per user and device', () => {
+  // guarantees: session-limits
   test('ten logins at once on one device leave one live session', async () => {
     const device_id = randomUUID();
     const { email, user_id } = await registerAccount(api);

@@ -11,6 +11,7 @@ afterAll(() => api.close());
 
 const stored = (session_id: string) => api.collections.sessions.findOne({ _id: session_id });
 
+// guarantees: logout-is-final
 test('POST /auth/logout answers 200 and revokes the session', async () => {
   const session = await newSession(api);
   const answer = await logOut(api, session);
@@ -34,6 +35,7 @@ test('of twenty simultaneous logouts one answers 200, the rest 404', async () =>
   expect(statuses).toEqual([200, ...Array(19).fill(404)]);
 });
 
+// guarantees: own-sessions-only
 test('a logout with the refresh token of another user answers 404 and ends nothing', async () => {
   const [mine, theirs] = await Promise.all([newSession(api), newSession(api)]);
   const answer = await logOut(api, { access_token: mine.access_token, refresh_token: theirs.refresh_token });

@@ -222,10 +222,12 @@ const floodOf: Readonly<Record<CodePurpose | NoticePurpose, keyof typeof floods>
   provider_notice: 'notices',
 };
 
+// guarantees: mails-per-mailbox
 test('every kind of mail that the worker sends has a bound for each account and day', () => {
   expect(Object.keys(mailBounds).toSorted()).toEqual([...mailPurposes].toSorted());
 });
 
+// guarantees: owner-in-despite-guessing, mails-per-mailbox
 test.each(Object.keys(floods) as (keyof typeof floods)[])(
   'a flood of %s causes no more mails to the account than the bound of each kind',
   async (name) => {

@@ -41,6 +41,7 @@ const newInvite = async () => insertInvite(api, (await newSession(api)).home_gro
 const goAbroad: Move = async (caller) => accept(api, caller, await newInvite());
 
 describe('the moves of an account', () => {
+  // guarantees: move-limit
   test('moves past the limit answer 429 with Retry-After, however they are made, and change nothing', async () => {
     const mover = await newSession(api);
     const removeOneself: Move = (caller) => removeMember(api, caller, mover.user_id);
@@ -128,6 +129,7 @@ describe('the writes of a session', () => {
     },
   );
 
+  // guarantees: session-in-a-loop
   test('the writes of a session do not count for another session of the account: a thief uses up their own', async () => {
     const thief = await newSession(limited);
     const statuses: number[] = [];

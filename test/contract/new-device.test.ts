@@ -69,6 +69,7 @@ async function register(fields: object): Promise<{ email: string; user_id: strin
 }
 
 describe('a login on a device that the account has not used', () => {
+  // guarantees: new-device-notice
   test('a login on an unknown device sends a notice and a message to the other push streams, whose apps can end it', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
@@ -109,6 +110,7 @@ describe('a login on a device that the account has not used', () => {
     for (const stream of streams) stream.socket.terminate();
   });
 
+  // guarantees: new-device-notice
   test('a login on an unknown device causes a notice also if the device’s first try opened no session', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
@@ -125,6 +127,7 @@ describe('a restore on a device that the account has not used', () => {
   const restore = async (email: string, fields: object) =>
     expect((await services.api.post('/api/v1/auth/restore', { email, password, ...fields })).status).toBe(200);
 
+  // guarantees: restore-is-audited
   test('a restore on an unknown device causes a notice like a login, also if there was nothing to restore', async () => {
     const { api } = services;
     const device = newDevice();
@@ -152,6 +155,7 @@ describe('a restore on a device that the account has not used', () => {
 });
 
 describe('the notices of new devices', () => {
+  // guarantees: mails-per-mailbox
   test('an account gets ten notices of unknown devices a day; further logins are told to the push streams alone', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
@@ -192,6 +196,7 @@ describe('the notices of new devices', () => {
   });
 });
 
+// guarantees: new-device-notice
 test('a login while Redis is away succeeds, and its notice waits in the outbox', async () => {
   const api = await startTestApi({ REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` });
   try {

@@ -1221,6 +1221,7 @@ function provocationsOf(name: Operation): [string, Provocation][] {
 
 const isDeclared = (name: Operation, code: string) => (routes[name].errors as readonly string[]).includes(code);
 
+// guarantees: openapi-matches
 test.each(operations)('%s has a provocation for every code that it declares, and for no other', (name) => {
   const provoked = new Set(provocationsOf(name).map(([key]) => key.split(' ')[0]));
   expect([...provoked].sort()).toEqual([...routes[name].errors].sort());

@@ -79,6 +79,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(schemas)).not.toContain('normalizedLength');
   });
 
+  // guarantees: openapi-matches
   test('the OpenAPI document has every route of the table and nothing else', () => {
     const described = operations.map(({ method, path, operationId }) => `${method} ${path} ${operationId}`);
     const routed = Object.values(routes).map(

@@ -225,6 +225,7 @@ describe('a new passkey', () => {
 });
 
 describe('the scope of a challenge', () => {
+  // guarantees: flawed-passkey
   test('a challenge counts only in the session that has asked for it', async () => {
     const own = await newSession(api);
     const second = await api.post('/api/v1/auth/login', { email: own.email, password });
@@ -239,6 +240,7 @@ describe('the scope of a challenge', () => {
     expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
   });
 
+  // guarantees: flawed-passkey
   // answers: Logto CVE-2026-55377, https://github.com/logto-io/logto/security/advisories/GHSA-q4h3-38gc-4p4j
   // The registration of a new passkey counted as a step-up.
   test('a challenge counts only for its purpose', async () => {
@@ -333,6 +335,7 @@ describe('a login by passkey', () => {
     expect(statusAndCode(second)).toEqual([410, 'ERR-CODE-EXPIRED']);
   });
 
+  // guarantees: flawed-passkey
   test.each([
     ['a wrong signature', { isForged: true }],
     ['no user verification', { uv: false }],

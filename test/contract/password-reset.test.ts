@@ -42,6 +42,7 @@ describe('POST /auth/password-reset', () => {
     });
   });
 
+  // guarantees: reset-tells-nothing
   test('a request for a reset is answered alike for an unknown address, and nobody gets a mail', async () => {
     const { email, user_id } = await registerAccount(api);
     const [known, unknown] = [await api.post(path, { email }), await api.post(path, { email: newEmail() })];
@@ -103,6 +104,7 @@ describe('POST /auth/password-reset/confirm', () => {
     }
   });
 
+  // guarantees: reset-tells-nothing
   test('a reset refuses every code of an address without an account, and counts its tries', async () => {
     const challengeId = await requestReset(api, newEmail());
     const code = await codeOf(api, challengeId);
@@ -125,6 +127,7 @@ describe('POST /auth/password-reset/confirm', () => {
   );
 });
 
+// guarantees: recovery-ends-invites
 test.each([
   ['was never verified', {}],
   ['is verified', { email_verified_at: new Date() }],

@@ -75,6 +75,7 @@ async function accountAndPerson() {
 }
 
 describe('a link challenge', () => {
+  // guarantees: address-joins-nothing
   test('a link challenge without the right proof links nothing, and a wrong password counts like one of a login', async () => {
     const { session, user_id, person } = await accountAndPerson();
     const other = await newSession(api);
@@ -397,6 +398,7 @@ describe('a lost answer', () => {
 });
 
 describe('a code for a link', () => {
+  // guarantees: address-joins-nothing
   test('a code counts for the link that it was asked for, and for nothing else', async () => {
     const { person, session } = await accountAndPerson();
     const [mine, other] = [await demandLink(api, person), await demandLink(api, person, 'partner')];

@@ -270,6 +270,7 @@ describe('a notice of Apple', () => {
     }
   });
 
+  // guarantees: provider-notice-once
   test('a notice that is repeated, also on other pods at once, takes effect once', async () => {
     const { person, user_id } = await registered();
     const payload = await signNotice({ type: 'consent-revoked', sub: person.sub });
@@ -296,6 +297,7 @@ describe('a notice of Apple', () => {
     expect(reasons).toEqual(['unknown_subject']);
   });
 
+  // guarantees: provider-notice-once
   test.each([
     ['it is of another app', async (sub: string) => signNotice({ type: 'consent-revoked', sub }, { aud: 'other' })],
     [
@@ -554,6 +556,7 @@ describe('what a notice ends', () => {
     return { thief, ...owner };
   }
 
+  // guarantees: provider-notice-effects
   test.each(ending)('a notice ends the sessions that its identity has opened, and no others: %s', async (uri) => {
     const { thief, ...owner } = await linked();
     const own = newPerson();
@@ -563,6 +566,7 @@ describe('what a notice ends', () => {
     expect(await Promise.all([byThief, byOwn, owner].map(isLive))).toEqual([false, true, true]);
   });
 
+  // guarantees: provider-notice-effects
   test.each(ending)('a notice voids nothing that another way in has ordered or begun: %s', async (uri) => {
     const { thief, email, user_id, ...owner } = await linked();
     const [reset, login] = [await requestReset(api, email), await requestLoginCode(api, email)];
@@ -576,6 +580,7 @@ describe('what a notice ends', () => {
     expect((await confirmReset(api, reset)).status).toBe(200);
   });
 
+  // guarantees: provider-notice-effects
   test('a notice ends the half logins and the trust that its identity has begun, and no others', async () => {
     const { secret, ...caller } = await guardedAccount(api);
     const person = newPerson();
@@ -631,6 +636,7 @@ describe('what a notice ends', () => {
     expect(await noticesOf(user_id)).toBe(0);
   });
 
+  // guarantees: provider-notice-effects
   test('a notice that ends sessions is mailed once in a day for each identity, and the mail names the provider', async () => {
     const { thief, user_id } = await linked();
     await sendToken(ended, thief.sub);
@@ -644,6 +650,7 @@ describe('what a notice ends', () => {
     expect((await api.collections.outbox.findOne(purpose))?.event.data).toMatchObject({ provider: 'partner' });
   });
 
+  // guarantees: provider-notice-effects
   test('of one identity ten notices take effect in a day; further ones are taken, audited, and may only disable it', async () => {
     const { thief, user_id } = await linked();
     for (let sent = 0; sent < 10; sent += 1) await sendToken(sent % 2 ? revoked : enabled, thief.sub);

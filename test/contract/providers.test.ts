@@ -229,6 +229,7 @@ describe('an identity', () => {
     expect((await deletePasskey(api, session, passkey_id, { step_up_token })).status).toBe(200);
   });
 
+  // guarantees: squatter-keeps-nothing
   test.each([
     ['a reset', (email: string) => requestReset(api, email).then((id) => confirmReset(api, id))],
     ['a login by code', (email: string) => requestLoginCode(api, email).then((id) => logInByCode(api, id))],
@@ -280,6 +281,7 @@ describe('a person without an account', () => {
     expect([answer.status, answer.json.data.home_group_id]).toEqual([201, group.home_group_id]);
   });
 
+  // guarantees: address-joins-nothing
   test.each([
     ['the provider does not give out', { email: `cook-${randomUUID()}@elsewhere.example` }, 'office'],
     ['the provider has not verified', { email_verified: false }, 'office'],
@@ -356,6 +358,7 @@ describe('a person without an account', () => {
     expect((await register()).status).toBe(201);
   });
 
+  // guarantees: address-joins-nothing
   // answers: Logto CVE-2026-15611, https://nvd.nist.gov/vuln/detail/CVE-2026-15611
   // Somebody with the owner’s address at another provider was linked to the owner’s account.
   test('a person never gets the account that has the address', async () => {
@@ -488,6 +491,7 @@ test('a challenge has a nonce in the forms that providers want, and counts for t
 });
 
 describe('a token', () => {
+  // guarantees: wrong-provider-token
   test('an ID token counts for the challenge whose nonce it has, and for its provider', async () => {
     const person = newPerson();
     const [one, other] = [await requestProviderLogin(api), await requestProviderLogin(api)];

@@ -88,6 +88,7 @@ const [done, refused] = [
   [429, 429, 429, 429, 429],
 ];
 
+// guarantees: recovery-restores-limits
 test('what a thief has used up begins anew after a reset, on every pod', async () => {
   const owner = await verified();
   expect(await doAll(api, owner)).toEqual(done);
@@ -97,6 +98,7 @@ test('what a thief has used up begins anew after a reset, on every pod', async (
   expect(await doAll(api, owner)).toEqual(refused);
 });
 
+// guarantees: reset-forgets-factor-places
 test('a reset makes places unknown to the second factor, even if Redis has kept them', async () => {
   const { email, user_id, secret } = await guardedAccount(api);
   await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
@@ -119,6 +121,7 @@ test('a reset makes places unknown to the second factor, even if Redis has kept 
   expect(statuses).toEqual([403, 403, 403, 403, 403, 429]);
 });
 
+// guarantees: recovery-restores-limits
 test('the counts of an account begin anew once in 72 hours, however often it is reset', async () => {
   const { email, user_id } = await verified();
   await reset(email);
@@ -133,6 +136,7 @@ test('the counts of an account begin anew once in 72 hours, however often it is 
   shiftMs = 0;
 });
 
+// guarantees: recovery-restores-limits
 test('an undo begins the counts anew, even if a thief has reset the password since his change of the address', async () => {
   const { email, user_id, ...owner } = await verified();
   const theirs = newEmail();

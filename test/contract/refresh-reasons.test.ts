@@ -106,6 +106,7 @@ test('every reason of the catalogue is provoked', () => {
   expect(Object.keys(endings)).toEqual(catalogue.IAD_JWT_REFRESH_STOLEN.details.reason);
 });
 
+// guarantees: reasons-for-holders-only, logout-is-final
 test.each(Object.keys(endings))('the refresh token of an ended session says %s', async (reason) => {
   const answer = await refresh((await endings[reason]?.()) ?? '');
   expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_REFRESH_STOLEN']);
@@ -131,6 +132,7 @@ test('a logout of all devices is reported as a revocation on the others and as a
   expect(told.map(({ json }) => json.details.reason)).toEqual(['logged_out', 'revoked']);
 });
 
+// guarantees: reasons-for-holders-only
 test('a forged token of a session does not learn how it ended', async () => {
   const session = await newSession(api);
   await logOut(api, session);

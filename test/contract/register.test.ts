@@ -28,6 +28,7 @@ async function counts(): Promise<number[]> {
 }
 
 describe('a new space', () => {
+  // guarantees: registration-all-or-nothing
   test.each([
     ['CREATE_NEW_HOME', 'HOME'],
     ['CREATE_NEW_OFFICE', 'OFFICE'],
@@ -75,6 +76,7 @@ describe('a new space', () => {
     expect(Object.keys(user ?? {})).not.toContain('is_admin');
   });
 
+  // guarantees: events-without-personal-data
   test('a registration writes one outbox row with the CloudEvent, without personal data', async () => {
     const body = household();
     const answer = await api.post(path, body, { 'X-Request-ID': 'phone-7:42' });
@@ -137,6 +139,7 @@ describe('joining by invite', () => {
   const join = (invite_token: unknown) =>
     api.post(path, { email: newEmail(), password, space_creation_mode: 'JOIN_EXISTING', invite_token });
 
+  // guarantees: registration-all-or-nothing
   test('a registration by invite takes group and account type from it and counts use and member', async () => {
     const { home_group_id } = await registerAccount(api);
     const token = await invite(home_group_id);
@@ -262,6 +265,7 @@ describe('a body that breaks the schema', () => {
     });
   });
 
+  // guarantees: all-violations
   test('a registration reports every violation at once', async () => {
     const answer = await api.post(path, { email: 'x', invite_token: false });
     expect(

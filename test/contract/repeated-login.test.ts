@@ -48,6 +48,7 @@ async function open(change?: Parameters<typeof send>[0]): Promise<TokenPair> {
   return answer.json.data;
 }
 
+// guarantees: repeated-login
 test('a login that a network repeats gets the pair of the session that it has opened', async () => {
   const first = await open();
   audited.splice(0);
@@ -61,6 +62,7 @@ test('a login that a network repeats gets the pair of the session that it has op
   expect(events).toMatchObject([{ event: 'login.verified', user_id: account.user_id, session_id }]);
 });
 
+// guarantees: repeated-login
 test('of simultaneous logins with one key one opens a session, at whichever pod', async () => {
   const answers = await Promise.all(
     Array.from({ length: 6 }, (_, i) => patiently(() => send({}, i % 2 === 0 ? api : other))),
@@ -71,6 +73,7 @@ test('of simultaneous logins with one key one opens a session, at whichever pod'
   expect(await liveSessions()).toHaveLength(1);
 });
 
+// guarantees: repeated-login
 test('a repeated login that comes after refreshes gets the newest pair, and neither token is void', async () => {
   const { refresh_token } = await open();
   const rotated = await on().refresh(refresh_token);

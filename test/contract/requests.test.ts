@@ -26,6 +26,7 @@ function rawHeaders(list: readonly string[], target = api) {
 }
 
 describe('X-Request-ID', () => {
+  // guarantees: request-id
   test('an X-Request-ID is echoed, on errors too', async () => {
     const answer = await api.post(path, {}, { 'X-Request-ID': 'a.B-9_~:/+=' });
     expect(answer.status).toBe(422);

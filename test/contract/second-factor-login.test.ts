@@ -250,6 +250,7 @@ describe('a login to an account whose second factor is on', () => {
   });
 });
 
+// guarantees: used-up-factors-are-mailed
 test('the owner is mailed once in 24 hours when strangers have used up their tries', async () => {
   const guarded = await account();
   const { user_id } = guarded;
@@ -283,6 +284,7 @@ test('the owner is mailed once in 24 hours when strangers have used up their tri
 });
 
 describe('a challenge for the second factor', () => {
+  // guarantees: one-session-per-proof
   test('a challenge answers the same request again for a minute, and no other', async () => {
     const { email, secret, recovery_codes } = await account();
     const challenge_id = await beginLogin(api, email, { device_id: randomUUID() });
@@ -402,6 +404,7 @@ describe('a trusted device', () => {
     expect(await login(email, token)).toMatchObject(refused);
   });
 
+  // guarantees: trust-ends-with-session
   test('a device is trusted no longer once a void refresh token of its session was used', async () => {
     const { email, token, session } = await trusted();
     await refresh(api, await refresh(api, session));

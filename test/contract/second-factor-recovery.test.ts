@@ -36,6 +36,7 @@ const changesOf = async (user_id: string) => {
 };
 
 describe('a password reset', () => {
+  // guarantees: no-password-alone
   test('a reset never switches off the second factor of a verified owner', async () => {
     const { email, user_id, secret } = await guardedAccount(api, now());
     await verify(user_id);
@@ -45,6 +46,7 @@ describe('a password reset', () => {
     expect(await changesOf(user_id)).toEqual(['switched_on']);
   });
 
+  // guarantees: squatter-keeps-nothing
   test('a reset removes the second factor of somebody who has registered another person’s address', async () => {
     const squatter = await guardedAccount(api, now());
     const { email, user_id, device_id } = squatter;
@@ -75,6 +77,7 @@ const undo = async ({ user_id }: GuardedAccount) => {
 };
 
 describe('a change of the address', () => {
+  // guarantees: no-password-alone
   test('a change of the address leaves the second factor on, and so does its undo', async () => {
     const owner = await guardedAccount(api, now());
     const [former, later] = [owner.email, newEmail()];
@@ -136,6 +139,7 @@ test('an ordered removal ends with an undo of the change of the address, if its 
   expect((await completeLogin(api, half, { code: nextCode(secret) })).status).toBe(200);
 });
 
+// guarantees: no-password-alone
 test('a restore asks for no second factor, and the login after it does', async () => {
   const { email, user_id, secret, access_token } = await guardedAccount(api, now());
   await api.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at: new Date(now() + 86_400_000) } });

@@ -78,6 +78,7 @@ describe('a request for a code', () => {
 });
 
 describe('an order to remove the second factor', () => {
+  // guarantees: factor-removal-in-72-hours
   test('a removal comes 72 hours after its order, and is told by mail and to every session', async () => {
     const { email, user_id, ...session } = await guardedAccount(api, now());
     const challenge_id = await requestRemoval(api, email);
@@ -106,6 +107,7 @@ describe('an order to remove the second factor', () => {
     ]);
   });
 
+  // guarantees: factor-removal-by-owner
   test('a removal and its code outlive a reset, a change of the address and new recovery codes', async () => {
     const { user_id, secret, ...session } = await guardedAccount(api, now());
     await verify(user_id);
@@ -136,6 +138,7 @@ describe('an order to remove the second factor', () => {
 });
 
 describe('a stop of a removal', () => {
+  // guarantees: factor-removal-in-72-hours
   test('a stop by any live session keeps the factor, and is mailed', async () => {
     const { email, user_id, secret, ...session } = await guardedAccount(api, now());
     await orderRemoval(api, email);
@@ -155,6 +158,7 @@ describe('a stop of a removal', () => {
     expect((await completeLogin(api, challenge_id, { code: nextCode(secret) })).status).toBe(200);
   });
 
+  // guarantees: factor-removal-in-72-hours
   test('a stop by the token of the mail counts once, for its order', async () => {
     const { email, user_id } = await guardedAccount(api, now());
     await orderRemoval(api, email);
@@ -169,6 +173,7 @@ describe('a stop of a removal', () => {
 });
 
 describe('a removal that is due, before any worker has acted', () => {
+  // guarantees: factor-removal-by-owner
   test('the password alone logs in once the removal is due', async () => {
     const { email, user_id } = await guardedAccount(api, now());
     await orderRemoval(api, email);
@@ -219,6 +224,7 @@ describe('a removal that is due, before any worker has acted', () => {
   });
 });
 
+// guarantees: factor-removal-by-owner
 test('a thief who has switched a second factor on cannot keep the owner of the mailbox out', async () => {
   const thief = await guardedAccount(api, now());
   const { email, user_id } = thief;

@@ -275,6 +275,7 @@ describe('a second factor that is on', () => {
     expect((await factorsOf(guarded)).removal).toEqual({ due_at: due.toISOString() });
   });
 
+  // guarantees: no-password-alone
   test('the password is not enough while the second factor is on: a step-up by the factor is', async () => {
     const guarded = await account();
     const { status, json } = await switchOff(guarded);

@@ -23,6 +23,7 @@ const revoke = (tokens: TokenPair, sessionId: string) =>
   api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${sessionId}`, headers: bearer(tokens) });
 const stored = (session_id: string) => api.collections.sessions.findOne({ _id: session_id });
 
+// guarantees: own-sessions-only
 test('the list of sessions leaves out revoked and expired sessions, and other users’', async () => {
   const phone = await newSession(api);
   const [gone, expired] = [await logIn(api, phone.email), await logIn(api, phone.email)];
@@ -50,6 +51,7 @@ test('DELETE of another device’s session revokes it, and its tokens are refuse
   expect((await list(phone)).status).toBe(200);
 });
 
+// guarantees: no-login-survives-logout-all
 test('after logout-all no session is live but of later logins', async () => {
   const phone = await newSession(api);
   const logins = Array.from({ length: 6 }, () =>
@@ -118,6 +120,7 @@ describe('the deny list', () => {
     expect(await api.metric('auth_deny_list_fallbacks_total')).toBeGreaterThanOrEqual(4);
   });
 
+  // guarantees: revoked-tokens-refused
   test('the deny list of a Redis that came back with an older state is not believed: MongoDB is asked', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'auth-account-older-'));
     const own = await startRedis({ dir, log: () => undefined });
@@ -163,6 +166,7 @@ describe('the deny list', () => {
     }
   });
 
+  // guarantees: revoked-tokens-refused
   test.each([
     ['is full', 'maxmemory'],
     ['has lost its replicas', 'min-replicas-to-write'],
@@ -205,6 +209,7 @@ describe('the deny list', () => {
     }
   });
 
+  // guarantees: revoked-tokens-refused
   test('with Redis away, MongoDB is asked about sessions', async () => {
     const own = await startTestApi({ REDIS_URL: 'redis://127.0.0.1:1' });
     try {

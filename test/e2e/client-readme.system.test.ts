@@ -109,11 +109,13 @@ const server = createServer().listen(0, '127.0.0.1', () => {
 let packages: Packages;
 let project: string;
 let readme: string;
+let page: string;
 
 beforeAll(async () => {
   packages = await openPackages();
   project = await packages.install(['client'], ['oidc-client-ts@3.5.0', 'oidc-provider@9.13.3']);
   readme = await readFile(join(root, 'libs/client/README.md'), 'utf8');
+  page = await readFile(join(root, 'docs/examples/page/page.ts'), 'utf8');
 });
 afterAll(() => packages.close());
 
@@ -136,8 +138,8 @@ async function complaints(files: Readonly<Record<string, string>>): Promise<stri
   return typeCheck(project, ['-p', '.']);
 }
 
-test('every block of the client’s README type-checks as it stands', async () => {
-  const blocks = blocksOf(/^tsx?$/);
+test('every block of the client’s README, and its page, type-check as they stand', async () => {
+  const blocks = [...blocksOf(/^tsx?$/), page];
   for (const word of [
     'logIn',
     'isOnline',
@@ -184,8 +186,7 @@ test('every call in the text of the client’s README is one of the client, with
     scene = await openClientScene({ IDENTITY_PROVIDERS, ALLOWED_ORIGINS: new URL(url).origin });
     opened.unshift(scene);
 
-    const [page = ''] = blocksOf(/^ts$/).filter((block) => block.includes('OidcClient'));
-    const [html = ''] = blocksOf(/^html$/);
+    const html = await readFile(join(root, 'docs/examples/page/index.html'), 'utf8');
     const addresses = { 'https://auth.example.com': scene.api.base, 'https://login.example.com': issuer };
     let contents = page;
     for (const [example, address] of Object.entries(addresses)) {

@@ -27,6 +27,7 @@ async function killed(service: 'api' | 'push-gateway' | 'worker'): Promise<void>
 describe('Redis away', () => {
   afterEach(recovered);
 
+  // guarantees: logout-without-redis
   test('while Redis is away, a logout answers 200, and the close comes when Redis is back', async () => {
     const session = await newSession(stack);
     const stream = await stack.openStream(session);
@@ -37,6 +38,7 @@ describe('Redis away', () => {
     expect(await stream.closed).toMatchObject({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
   });
 
+  // guarantees: event-per-registration
   test('while Redis is away, registration and login answer, and an api killed before the publish loses no event', async () => {
     await stack.redis.stop();
     const { user_id, email } = await registerAccount(stack);
@@ -55,12 +57,14 @@ describe('Redis away', () => {
 describe('services killed with SIGKILL', () => {
   afterEach(recovered);
 
+  // guarantees: kill-loses-nothing
   test('an event that came while the worker was killed is delivered after its restart', async () => {
     await killed('worker');
     const { user_id } = await registerAccount(stack);
     await stack.receiver.waitFor(user_id);
   });
 
+  // guarantees: kill-loses-nothing
   test('after the gateway was killed, a session logged out meanwhile gets no stream, and another gets its own again', async () => {
     const [gone, staying] = await Promise.all([newSession(stack), newSession(stack)]);
     await Promise.all([stack.openStream(gone), stack.openStream(staying)]);
@@ -74,6 +78,7 @@ describe('services killed with SIGKILL', () => {
   });
 });
 
+// guarantees: stop-in-10-s
 // Must be the last test, because it stops all services.
 test('SIGTERM ends a service within 10 s with exit code 0, and the gateway’s streams with 1001', async () => {
   const stream = await stack.openStream(await newSession(stack));

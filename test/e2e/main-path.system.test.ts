@@ -54,6 +54,7 @@ test('the main path through three processes: register, event, log in, stream, re
   );
 });
 
+// guarantees: logout-closes-own-stream
 test('logout closes the stream of the calling device, and no other of the user or the group', async () => {
   const phone = await newSession(stack);
   const tablet = await logIn(stack, phone.email);
@@ -65,6 +66,7 @@ test('logout closes the stream of the calling device, and no other of the user o
   expect(await tabletStream.closed).toMatchObject({ code: 1000 });
 });
 
+// guarantees: login-closes-streams
 test('a new login on a device closes the stream of the session before it with 4005 SESSION_REPLACED', async () => {
   const device_id = randomUUID();
   const before = await newSession(stack, { device_id });
@@ -75,6 +77,7 @@ test('a new login on a device closes the stream of the session before it with 40
   expect((await stack.openStream(after)).hello).toMatchObject({ session_id: after.session_id });
 });
 
+// guarantees: login-closes-streams
 test('a login past the limit of 50 sessions closes the stream of the one unused for longest with 4001 SESSION_REVOKED', async () => {
   const oldest = await newSession(stack);
   const stream = await stack.openStream(oldest);

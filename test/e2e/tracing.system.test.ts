@@ -236,6 +236,7 @@ test('histograms carry exemplars that lead to the trace', async () => {
   }
 });
 
+// guarantees: no-secret-leaks
 test('no span holds a code, an address, a name or a token of an account, to its erasure', async () => {
   const session = await newSession(stack);
   const { user_id, email } = session;

@@ -182,6 +182,7 @@ async function expectSame({ model, users, real }: World): Promise<void> {
   }
 }
 
+// guarantees: one-group-per-account
 test(
   'people come, go and are removed in any order: everybody is where the model has them, and sees that',
   async () => {

@@ -122,6 +122,7 @@ async function assertForAWhile(property: fc.IAsyncProperty<unknown>): Promise<vo
   } while (performance.now() < end);
 }
 
+// guarantees: owner-stays-logged-in
 test(
   'an owner who keeps the client rules is never logged out, and every answer is the model’s',
   async () => {
@@ -138,6 +139,7 @@ test(
   timeoutMs,
 );
 
+// guarantees: theft-ends-session
 test(
   'if there is a thief, every answer is the model’s, and the two never both live on',
   async () => {

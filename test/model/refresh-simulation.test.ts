@@ -11,6 +11,7 @@ const course: Course = { network, retryWindowMs: 30_000, refreshes: 30 };
 
 const quantile = (sorted: readonly number[], part: number) => sorted[Math.floor(sorted.length * part)] as number;
 
+// guarantees: owner-stays-logged-in
 test('20,000 owners of 30 refreshes each over a bad network: none is logged out', () => {
   let loggedOut = 0;
   for (let i = 0; i < sessions; i += 1) loggedOut += simulateSession(course).isRevoked ? 1 : 0;
@@ -33,6 +34,7 @@ describe('a thief in each of the 20,000 sessions', () => {
     expect(outcomes.filter(({ isRevoked }) => !isRevoked)).toEqual([]);
   });
 
+  // guarantees: theft-noticed-late
   test('a thief is seen after two refreshes of his at the median, and no more than five at the 99th percentile', () => {
     const figures = { median: quantile(lived, 0.5), p90: quantile(lived, 0.9), p99: quantile(lived, 0.99) };
     if (process.env.MODEL_FIGURES) console.log({ ...figures, max: lived.at(-1) });

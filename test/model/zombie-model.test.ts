@@ -32,6 +32,7 @@ function report(): void {
   console.log({ ...counts, atOnceMs: summary(atOnce), madeGoodMs: summary(madeGood) });
 }
 
+// guarantees: stream-closes
 test(
   'no stream outlives its session: gone at once if the command arrives, and soon if it was lost',
   async () => {

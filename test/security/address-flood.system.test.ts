@@ -12,6 +12,7 @@ beforeAll(async () => {
 });
 
 describe('a flood of registrations and logins by twenty connections from each of three addresses', () => {
+  // guarantees: flood-elsewhere
   test('while three addresses flood the api, nine of ten logins from elsewhere succeed', () => {
     expect(flood.victims.length).toBeGreaterThan(0);
     const right = flood.victims.filter(({ status }) => status === 200);

@@ -463,6 +463,7 @@ async function monitorRedis(url: string): Promise<Socket> {
   return socket;
 }
 
+// guarantees: no-factor-secret-readable, no-secret-leaks
 test('no secret is written down anywhere, on whatever path it came', async () => {
   const monitor = await monitorRedis(stack.redis.url);
   const account = await registrations();

@@ -42,6 +42,7 @@ const steps: Readonly<Record<string, Step>> = {
   },
 };
 
+// guarantees: reset-tells-nothing
 test.each(Object.entries(steps))(
   'the time of %s does not tell a known address from an unknown one',
   async (_, step) => {

@@ -28,6 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
+// guarantees: five-codes-per-challenge
 // answers: Keycloak CVE-2026-18963, https://github.com/keycloak/keycloak/issues/51833
 // A reset set a new password without the mailed token.
 test('only five codes of many simultaneous confirmations are compared', async () => {
@@ -47,6 +48,7 @@ test('only five codes of many simultaneous confirmations are compared', async ()
   await logIn(api, email);
 });
 
+// guarantees: five-codes-per-challenge
 test('a right code is as good as before after six answers of 5xx', async () => {
   const appName = uniqueName();
   const uri = new URL(testEnvironment().mongodbUri);
@@ -79,6 +81,7 @@ describe('sessions from before a reset', () => {
     ],
   ];
 
+  // guarantees: reset-ends-sessions
   test.each(races)('no session from before a reset lives on if %s comes at the same time', async (_, race) => {
     for (let round = 0; round < rounds; round += 1) {
       const { email, user_id } = await registerAccount(api);
@@ -93,6 +96,7 @@ describe('sessions from before a reset', () => {
   });
 });
 
+// guarantees: no-code-stored
 test('neither a code nor an address is in challenges, outbox, Redis or the log', async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };

@@ -62,6 +62,7 @@ describe.each(wrong)('a passkey ceremony with a flaw: %s', (_, ceremony, fault) 
   test('a flawed registration makes no passkey, and the flaw is named', async () => {
     expect(await make(ceremony)).toBe(fault);
   });
+  // guarantees: flawed-passkey
   test('a flawed login is refused, and the flaw is named', async () => {
     expect(await use(ceremony)).toBe(fault);
   });

@@ -100,6 +100,7 @@ describe('the api', () => {
     });
   });
 
+  // guarantees: forged-access-token
   test('the api answers 401 to every forged token', async () => {
     expect(await faultsOf(forged, (token) => logOutRaw(api.base, token))).toEqual([]);
   });
@@ -120,6 +121,7 @@ describe('the gateway', () => {
     expect(await faultsOf(short, (token) => upgrade(token, 'header'))).toEqual([]);
   });
 
+  // guarantees: stream-opens-for-token
   test('the gateway answers 401 to every forged token as a subprotocol', async () => {
     // A comma and the white space around it separate subprotocols, so cannot be part of a token.
     const listed = forged.filter((token) => fitsIntoUpgrade(token) && !/[,\s]/.test(token));

@@ -45,6 +45,7 @@ describe.each(['EdDSA', 'ES256'] as const)('forged tokens if a key of %s signs',
     expect(await verify(forger.genuine)).toMatchObject({ sid: forger.material.sessionId });
   });
 
+  // guarantees: forged-access-token
   test('a token counts by the algorithm of its key alone, whichever keys verify besides', async () => {
     const { header, claims, otherAlgorithm: alg, signed } = forger;
     expect(await faultOf(signed({ ...header, alg, kid: next.kid }, claims, next))).toMatch(/^accepted/);
@@ -56,6 +57,7 @@ describe.each(['EdDSA', 'ES256'] as const)('forged tokens if a key of %s signs',
     expect(await Promise.all([...forged, ...crossed].map(faultOf))).toEqual(Array(6).fill(undefined));
   });
 
+  // guarantees: forged-access-token
   test('each of more than 10,000 forged tokens is refused by 401', async () => {
     const kinds = { ...forgeriesOf(forger), ...spellingsOf(forger) };
     const tokens = new Set(Object.values(kinds).flat());

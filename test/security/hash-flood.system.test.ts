@@ -32,6 +32,7 @@ describe('many logins at once', () => {
     expect(flood.logins.filter(({ status }) => ![200, 401, 503].includes(status))).toEqual([]);
   });
 
+  // guarantees: login-flood
   test('the hash queue admits right and wrong logins as far as it goes, and the rest get 503', () => {
     const countOf = (wanted: number) => flood.logins.filter(({ status }) => status === wanted).length;
     expect(countOf(503)).toBeGreaterThan(0);
@@ -44,10 +45,12 @@ describe('many logins at once', () => {
     expect(shed.filter(({ retryAfter }) => !/^[1-9]\d*$/.test(retryAfter ?? ''))).toEqual([]);
   });
 
+  // guarantees: login-flood
   test('a flood of logins takes no more memory than the hashes may', () => {
     expect(flood.memoryPeak - flood.memoryBefore).toBeLessThan(hashMemoryMib + otherMemoryMib);
   });
 
+  // guarantees: login-flood
   test('during a flood of logins, public keys and refreshes are answered 200', () => {
     const { keys, refreshes } = flood;
     expect(keys.length).toBeGreaterThan(1);

@@ -30,6 +30,7 @@ const opened = ({ user_id }: Pick<Account, 'user_id'>) => api.collections.sessio
 
 describe('one login code in many requests', () => {
   const device = randomUUID();
+  // guarantees: one-session-per-proof
   test.each([
     ['a verified address', verify, () => device],
     ['an address that it verifies', async () => undefined, () => device],
@@ -47,6 +48,7 @@ describe('one login code in many requests', () => {
     },
   );
 
+  // guarantees: one-session-per-proof
   test('one login code with many second factors opens one session', async () => {
     const account = await guardedAccount(api);
     await verify(account);
@@ -68,6 +70,7 @@ describe('one login code in many requests', () => {
   });
 });
 
+// guarantees: squatter-keeps-nothing
 test('a login by code to an unverified address ends all other sessions, also those that begin meanwhile', async () => {
   for (let round = 0; round < rounds; round += 1) {
     const squatter = await newSession(api);

@@ -40,6 +40,7 @@ async function compare(storedHash: string, options: CompareOptions): Promise<Com
 }
 
 describe('the time of a login', () => {
+  // guarantees: login-tells-nothing
   test('the time of a login does not tell an unknown address from a wrong password', async () => {
     const { area, tolerance } = await compare(await hash(password, cost), { pairs, until: 'same' });
     expect(Math.abs(area - 0.5)).toBeLessThan(tolerance);

@@ -55,6 +55,7 @@ const passkeysOf = async ({ user_id }: Account) =>
   (await api.collections.users.findOne({ _id: user_id }))?.passkeys?.map(({ id }) => id);
 
 describe('one assertion', () => {
+  // guarantees: one-session-per-proof
   test('one passkey assertion opens one session, however many requests send it at once to two pods', async () => {
     const own = await newSession(api);
     const { authenticator } = await addPasskey(api, own);
@@ -66,6 +67,7 @@ describe('one assertion', () => {
     expect(await api.collections.sessions.countDocuments({ user_id: own.user_id })).toBe(before + 1);
   });
 
+  // guarantees: one-session-per-proof
   test('one passkey assertion of one device is answered with one session, at whichever pod', async () => {
     const { authenticator } = await addPasskey(api, await newSession(api));
     const body = { ...(await passkeyLogin(api, authenticator)), device_id: randomUUID() };
@@ -85,6 +87,7 @@ describe('a store that does not answer', () => {
     body = await passkeyLogin(api, authenticator);
   });
 
+  // guarantees: passkey-deleted-only-if-gone
   // The first read finds nothing: the second one confirms it.
   test.each([
     ['at all', 'alwaysOn', 11_600],
@@ -102,6 +105,7 @@ describe('a store that does not answer', () => {
 });
 
 describe('a squatter, who has registered an address of another person', () => {
+  // guarantees: squatter-keeps-nothing
   test('a squatter loses the passkeys when the owner of the address resets the password', async () => {
     const squatter = await newSession(api);
     const { authenticator, passkey_id } = await addPasskey(api, squatter);
@@ -113,6 +117,7 @@ describe('a squatter, who has registered an address of another person', () => {
     expect(removed?.event.data).toMatchObject({ user_id: squatter.user_id });
   });
 
+  // guarantees: squatter-keeps-nothing
   test('a squatter cannot open a session with an assertion that was checked before the reset', async () => {
     const squatter = await newSession(api);
     const { authenticator } = await addPasskey(api, squatter);
@@ -127,6 +132,7 @@ describe('a squatter, who has registered an address of another person', () => {
     expect([live, [200, 403, 410].includes(login.status)]).toEqual([0, true]);
   });
 
+  // guarantees: squatter-keeps-nothing
   test('a squatter loses the passkeys when the address that was registered first undoes a change', async () => {
     const squatter = await newSession(api);
     const { passkey_id } = await addPasskey(api, squatter);
@@ -138,6 +144,7 @@ describe('a squatter, who has registered an address of another person', () => {
 });
 
 describe('the last credential', () => {
+  // guarantees: last-way-in-stays
   test('the last passkey stays, also if two are removed at once at two pods', async () => {
     const own = await newSession(api);
     const passkeys = [await addPasskey(api, own), await addPasskey(api, own)];
@@ -176,6 +183,7 @@ test('a login by passkey makes its device known, so that wrong passwords elsewhe
   expect(right.status).toBe(200);
 });
 
+// guarantees: challenges-cost-no-space
 test('a flood of passkey challenges stores nothing', async () => {
   const stored = () => Promise.all(Object.values(api.collections).map((each) => each.countDocuments({})));
   const before = await stored();

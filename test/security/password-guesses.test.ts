@@ -43,6 +43,7 @@ const fresh: readonly (readonly [path: string, body: object])[] = [
   ['passkeys/challenge', {}],
 ];
 
+// guarantees: hundred-wrong-passwords
 test('a thief with an identity of his own gets at most 100 verdicts on the password, by whatever path', async () => {
   const [email, key, home] = [newEmail(), randomUUID(), newDevice()];
   const registration = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
@@ -90,6 +91,7 @@ test('a thief with an identity of his own gets at most 100 verdicts on the passw
   expect(left.status).toBe(200);
 });
 
+// guarantees: hundred-wrong-passwords
 test('a thief with a session and the authenticator begins no total of passwords anew by a change of the address', async () => {
   const { secret, device_id, ...owner } = await guardedAccount(apis[0], now());
   let { email, refresh_token } = owner;

@@ -37,6 +37,7 @@ const sessionsOf = (user_id: string) => api.collections.sessions.countDocuments(
 const count = Number(process.env.LINK_COUNT || 60);
 const isRight = ({ status }: Answer) => status === 200;
 
+// guarantees: address-joins-nothing
 test.each([
   ['code', (id: string) => proveByCode(api, id)],
   ['password', async () => ({ password })],
@@ -71,6 +72,7 @@ test('only one of many link challenges of one account and person links and logs 
   expect([await sessionsOf(user_id), (await stored(user_id))?.identities?.length]).toEqual([1, 1]);
 });
 
+// guarantees: address-joins-nothing
 // answers: Keycloak CVE-2026-15571, https://github.com/keycloak/keycloak/issues/51832
 // A client could predict the hash that protected a link, and link its identity to a victim’s account.
 test('the link challenge of another account is refused with one’s own password, passkey or code', async () => {
@@ -160,6 +162,7 @@ const preHijacks: Readonly<Record<string, (email: string) => Promise<() => Promi
   },
 };
 
+// guarantees: squatter-keeps-nothing
 // answers: better-auth CVE-2026-53516, https://github.com/advisories/GHSA-g38m-r43w-p2q7
 // Somebody registered an address without proving it. The owner’s first login by a provider linked the identity to that
 // account.

@@ -32,6 +32,7 @@ afterAll(async () => {
   await api.close();
 });
 
+// guarantees: one-session-per-proof
 // answers: Zitadel CVE-2025-46815, https://github.com/zitadel/zitadel/security/advisories/GHSA-g4r8-mp7g-85fq
 // The result of one login by a provider opened sessions again and again.
 test('one ID token opens one session, however many requests send it at once to two pods', async () => {
@@ -46,6 +47,7 @@ test('one ID token opens one session, however many requests send it at once to t
   expect((await api.collections.sessions.countDocuments({ user_id })) - before).toBe(1);
 });
 
+// guarantees: one-session-per-proof
 test('one person who registers many times at once gets one account, and each registration is logged in', async () => {
   const person = newPerson();
   const proofs = await Promise.all(Array.from({ length: 20 }, () => provePerson(api, person)));
@@ -92,6 +94,7 @@ test('the last credential stays, also if a passkey and an identity are removed a
   }
 });
 
+// guarantees: unknown-provider-keys
 test('a provider that is down fails only its own logins', async () => {
   const entry = {
     name: 'down',

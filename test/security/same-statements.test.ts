@@ -126,6 +126,7 @@ const steps: Readonly<Record<string, Step>> = {
   ...Object.fromEntries(Object.entries(stepsOf(deletion)).map(([name, step]) => [`${name} to delete`, step])),
 };
 
+// guarantees: code-login-tells-nothing
 test.each(Object.entries(steps))(
   '%s gets the same answer, and the same queries to the stores, for every account as for an unknown address',
   async (_name, step) => {

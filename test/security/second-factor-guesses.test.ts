@@ -39,6 +39,7 @@ const nextCode = (secret: string) => {
 };
 const countOf = (answers: readonly Answer[], status: number) => answers.filter((each) => each.status === status).length;
 
+// guarantees: five-wrong-factors
 test('parallel challenges from many networks get five verdicts, and the owner logs in from a known device', async () => {
   const owner = await guardedAccount(apis[0], now());
   const device = newDevice();
@@ -61,6 +62,7 @@ test('parallel challenges from many networks get five verdicts, and the owner lo
   expect(again.status).toBe(200);
 });
 
+// guarantees: one-session-per-proof
 test('one code in many parallel requests with one challenge opens one session', async () => {
   const { email, secret, user_id } = await guardedAccount(apis[0], now());
   const challenge_id = await beginLogin(apis[0], email, { device_id: randomUUID() });
@@ -71,6 +73,7 @@ test('one code in many parallel requests with one challenge opens one session', 
   expect(await apis[0].collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(2);
 });
 
+// guarantees: one-session-per-proof
 // answers: Logto CVE-2026-55370, https://github.com/logto-io/logto/security/advisories/GHSA-6wj7-c66m-6c82
 // A TOTP code was accepted again within its window.
 test.each(['totp', 'recovery_code'] as const)('one %s in parallel challenges opens one session', async (method) => {
@@ -85,6 +88,7 @@ test.each(['totp', 'recovery_code'] as const)('one %s in parallel challenges ope
   expect(await apis[0].collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(2);
 });
 
+// guarantees: hundred-wrong-factors
 test('a thief with the password and a trusted device’s token gets at most 100 verdicts, by whatever path', async () => {
   const owner = await guardedAccount(apis[0], now());
   const home = newDevice();

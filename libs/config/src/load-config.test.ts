@@ -82,6 +82,7 @@ describe('loadConfig', () => {
     expect(problemsOf({ DATABASE_URI: '' }).problems).toMatchObject([{ name: 'DATABASE_URI', came: 'nothing' }]);
   });
 
+  // guarantees: no-start-with-wrong-config
   test('loadConfig reports all problems at once, in the order of the schema, as a table', () => {
     const error = problemsOf({ LEVEL: 'loud', PORT: '0' });
     expect(error.problems.map((problem) => problem.name)).toEqual(['PORT', 'LEVEL', 'DATABASE_URI']);

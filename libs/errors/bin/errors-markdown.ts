@@ -4,6 +4,7 @@ import { errorDomain } from '../src/grpc/error-domain.ts';
 import type { CodeText } from '../src/locales/messages.ts';
 import { locales } from '../src/locales.ts';
 import { validationTypes } from '../src/validation-item.ts';
+import { reactionTexts } from './reaction-texts.ts';
 
 const intro = `# Errors
 
@@ -11,8 +12,12 @@ Generated from \`libs/errors/src/catalogue.ts\` by \`node libs/errors/bin/genera
 The same table for programs: \`libs/errors/catalogue.json\`.
 
 ## What an error looks like
-Body and headers over HTTP: [the specification](specification/errors.md). A 401 has \`WWW-Authenticate\`, a 405 \`Allow\`. The items of
-\`ERR-VALIDATION-FAILED\` have \`loc\` (array of strings), \`msg\` (English) and \`type\`, one of ${validationTypes.map(quote).join(', ')}.
+Over HTTP a body has exactly \`error_code\`, \`message\` and \`details\`. \`details\` is an object, and its \`action\` tells the user what to do. A body never contains a stack trace, query or key.
+
+- \`message\` and \`details.action\` follow \`Accept-Language\`: English or Russian, with \`Content-Language\` and \`Vary: Accept-Language\`.
+- \`X-Error-Code\` names the catalogue row, which is the code itself or the row that an endpoint code stands for.
+- \`Retry-After\` has whole seconds, at least 1. It is on every 429 and 503. A 401 has \`WWW-Authenticate\`, a 405 \`Allow\`.
+- The \`details\` of \`ERR-VALIDATION-FAILED\` are an array of all violations without \`action\`. Each has \`loc\` (strings: \`["body", …path]\` or \`["header", name]\`), \`msg\` (English) and, as in pydantic v2, \`type\`: ${validationTypes.map(quote).join(', ')}.
 
 Over gRPC it is a \`google.rpc.Status\` in \`grpc-status-details-bin\`: \`ErrorInfo\` (\`reason\` is the code, \`domain\` is
 \`${errorDomain}\`, \`metadata\` has \`http_status\`, \`reaction\` (its type), \`retry\`, \`action\`, \`canonical_code\`), \`LocalizedMessage\`,
@@ -27,6 +32,10 @@ DEADLINE_EXCEEDED to \`ERR-DEPENDENCY-UNAVAILABLE\`, RESOURCE_EXHAUSTED to \`ERR
 \`after_refresh\` is at once with a new access token, \`never\` means that something else must change first.
 `;
 
+const catalogueNote = `The family of services shares these 35 codes in six domains. HTTP and gRPC status are stored for each row, because 14 rows differ from the usual mapping. \`INV_STOCK_MASKED_MINUS\` is a notice and is never thrown. This service answers with the IAD rows and \`PMA_TRACE_ID_MISSING\`, but has \`IAD_AUTH_EMAIL_DUPLICATE\` only in \`X-Error-Code\`. Its operations have [codes of their own](#endpoint-codes): \`ERR-EMAIL-ALREADY-EXISTS\` stands for \`IAD_AUTH_EMAIL_DUPLICATE\`, and \`ERR-INVITE-TOKEN-INVALID\` for \`IAD_GROUP_INVITE_EXPIRED\` if the invite has expired.
+
+`;
+
 /** The domains of the catalogue, in their order. */
 const domains = {
   IAD: 'Identity and Access',
@@ -39,7 +48,15 @@ const domains = {
 
 /** Returns the text of docs/errors.md. */
 export function errorsMarkdown(): string {
-  return [intro, catalogueSection(), endpointSection(), detailsSection(), textsSection(), notesSection()].join('\n');
+  return [
+    intro,
+    catalogueSection(),
+    endpointSection(),
+    reactionsSection(),
+    detailsSection(),
+    textsSection(),
+    notesSection(),
+  ].join('\n');
 }
 
 function catalogueSection(): string {
@@ -50,7 +67,7 @@ function catalogueSection(): string {
       codes.filter((code) => rowOf(code).domain === domain),
     ),
   );
-  return `## The catalogue\n${parts.join('\n')}`;
+  return `## The catalogue\n${catalogueNote}${parts.join('\n')}`;
 }
 
 function endpointSection(): string {
@@ -83,6 +100,11 @@ function programCells(code: ErrorCode): [string, string, string] {
 function reactionCell({ type, ...parameters }: Reaction): string {
   const named = Object.entries(parameters).map(([name, value]) => quote(`${name}: ${String(value)}`));
   return [quote(type), ...named].join(', ');
+}
+
+function reactionsSection(): string {
+  const lines = Object.entries(reactionTexts).map(([type, text]) => line([quote(type), text]));
+  return `## Reactions\nTo the errors of this service.\n\n| Reaction | The app |\n|---|---|\n${lines.join('\n')}\n`;
 }
 
 function detailsSection(): string {

@@ -20,6 +20,7 @@ const ownRows = errorCodes.filter(isCatalogueCode).map((code) => {
 });
 
 describe('the table and the specified rows', () => {
+  // guarantees: error-catalogue
   test('the table has the 35 specified rows, word for word and in the same order', () => {
     const form = /^([A-Z]{3}_[A-Z_]+) \| ([A-Z_]+) \((\d+)\) \| (\d+) \| (.+?) \| (.+)$/gm;
     const rows = specified(form).map(([, code, name, number, http, meaning, reactionText]) => ({

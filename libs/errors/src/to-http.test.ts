@@ -87,6 +87,7 @@ describe('toHttp', () => {
     expect(body.details).toEqual([{ loc: ['body', 'password'], msg: 'too short', type: 'string_too_short' }]);
   });
 
+  // guarantees: errors-show-nothing
   test('toHttp hides cause and stack', () => {
     const error = new AppError('ERR-INTERNAL', { cause: new Error('mongodb://user:secret@host') });
     expect(JSON.stringify(toHttp(error, { locale: 'en' }))).not.toMatch(/secret|at .*\.ts|cause|stack/);

@@ -144,6 +144,7 @@ describe('runService', () => {
     await service.logged('second step ran');
   });
 
+  // guarantees: stop-in-10-s
   test.concurrent('/readyz answers 503 between the signal and the first step', async () => {
     const service = startFixture({ SHUTDOWN_DELAY_SECONDS: '60' });
     await service.logged('started');

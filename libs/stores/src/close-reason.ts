@@ -4,10 +4,7 @@ import type { RevocationReason, SessionDocument } from './documents.ts';
 /** Reasons with which the stream of a revoked session can close. */
 export type RevocationCloseReason = Extract<CloseReason, 'LOGOUT_CONFIRMED' | 'SESSION_REPLACED' | 'SESSION_REVOKED'>;
 
-/**
- * Returns how a session's stream closes after a revocation with that reason (docs/specification/push-stream.md,
- * "Closing").
- */
+/** Returns how a session's stream closes after a revocation with that reason (docs/push.md, "Close codes"). */
 export function closeReasonOf(reason: RevocationReason | undefined): RevocationCloseReason {
   if (reason === 'logout') return 'LOGOUT_CONFIRMED';
   return reason === 'replaced' ? 'SESSION_REPLACED' : 'SESSION_REVOKED';

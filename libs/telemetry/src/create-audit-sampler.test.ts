@@ -76,6 +76,7 @@ test('a kind without networks is counted as a whole, and its summary names none'
   expect(lines.at(-1)).toMatchObject({ address: 'various', suppressed: 6 });
 });
 
+// guarantees: refusal-flood-sampled
 test('networks past the limit share one line, so that a flood from everywhere writes bounded lines', () => {
   for (let network = 0; network < 10_000; network += 1) send(2, { network: `n${network}` });
   sampler.flush();

@@ -121,6 +121,7 @@ describe.each(['EdDSA', 'ES256'] as const)('the private part of a key for signin
 describe('key sets for verifying', () => {
   const { d = '', ...open } = signing('open');
 
+  // guarantees: gateway-without-private-key
   test.each(['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth'])(
     'a set for verifying has no private member: %s',
     async (member) => {

@@ -36,6 +36,7 @@ describe('tokens that are not genuine', () => {
     }
   });
 
+  // guarantees: no-refresh-token-stored
   test.each([
     ['for another session’s nonce', token, randomBytes(32)],
     ['of a key that is gone', createRefreshTokens(set(key('gone'))).issue({ ...parts, kid: 'gone' }, nonce), nonce],

@@ -88,6 +88,7 @@ test('a file that is touched but not changed keeps the same set object', async (
 });
 
 describe('faults of a watched file', () => {
+  // guarantees: faulty-key-file
   test.each([
     ['is half written', async () => writeFile(path, json('b').slice(0, 20)), 'not JSON'],
     ['is empty', async () => writeFile(path, ''), 'not JSON'],

@@ -1,18 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { describeConfig } from '@auth-account/config';
 import type { Argument, Command } from 'commander';
+import { generateSections, toTable } from '../../../test/tools/generate/page-sections.ts';
 import { addCommands, createProgram } from '../src/app.ts';
 import { createShell } from '../src/cli/shell.ts';
 import { probeConfig } from '../src/probe/probe-config.ts';
+import { endReasons } from './end-reasons.ts';
 
-/**
- * Writes the list of commands, and the variables of `probe`, into docs/authctl.md, between the file's two markers. With
- * --check it writes nothing and exits with 1 if the file is out of date.
- */
-
-const DOCUMENT = new URL('../../../docs/authctl.md', import.meta.url);
-const [START, END] = ['<!-- commands:start -->', '<!-- commands:end -->'];
+/** Writes the commands and the variables of `probe` into docs/authctl.md, and the reasons of ends into docs/signed-out.md. */
 
 type Leaf = Pick<Command, 'commands' | 'options' | 'registeredArguments' | 'name' | 'description' | 'usage'>;
 
@@ -70,12 +65,6 @@ function probeVariables(): string {
   ].join('\n');
 }
 
-function withCommands(document: string, text: string): string {
-  const [start, end] = [document.indexOf(START), document.indexOf(END)];
-  if (start < 0 || end < start) throw new Error(`docs/authctl.md has no ${START} followed by ${END}`);
-  return `${document.slice(0, start)}${START}\n\n${text}\n\n${document.slice(end)}`;
-}
-
 const silent = () => new PassThrough();
 const terminal = {
   stdin: silent(),
@@ -92,12 +81,12 @@ await addCommands(
 );
 const commands = leavesOf(program as unknown as Leaf, []).map(section);
 const text = [...commands, probeVariables()].join('\n\n');
-const before = readFileSync(DOCUMENT, 'utf8');
-const after = withCommands(before, text);
+generateSections({ page: 'docs/authctl.md', generator: 'authctl', sections: { commands: text } });
 
-if (!process.argv.includes('--check')) {
-  writeFileSync(DOCUMENT, after);
-} else if (after !== before) {
-  console.error('docs/authctl.md: the commands are out of date. Run: npm run generate');
-  process.exitCode = 1;
-}
+const head = ['`reason` of the session that ended then', 'What happened', 'What you tell the user, or look at next'];
+const rows = Object.entries(endReasons).map(([reason, cells]) => [`\`${reason}\``, ...cells]);
+generateSections({
+  page: 'docs/signed-out.md',
+  generator: 'authctl',
+  sections: { 'end-reasons': toTable(head, rows) },
+});

@@ -103,6 +103,7 @@ test('a refusal by a limit is an audit event that names the rule', async () => {
   expect(await counterOf('auth_rate_limited_total', labels)).toBe(before + 1);
 });
 
+// guarantees: audit-complete
 test('every way to end a session is an audit event for each session', async () => {
   const here = await newSession(api);
   const { user_id, session_id, access_token } = here;
@@ -132,6 +133,7 @@ test('every way to end a session is an audit event for each session', async () =
   expect(takeEvents()).toEqual([]);
 });
 
+// guarantees: restore-is-audited
 test('an order to delete the account is an audit event, as are the ends of its sessions and its restore', async () => {
   const { email, user_id, session_id, access_token } = await newSession(api);
   lines.splice(0);
@@ -252,6 +254,7 @@ test('a group that gets a name or another owner is an audit event', async () => 
   ]);
 });
 
+// guarantees: audit-complete
 test('no audit line contains a token, a password, an email address or a whole network address', async () => {
   const session = await newSession(api);
   await api.post('/api/v1/auth/login', { email: session.email, password: 'wrong password' });

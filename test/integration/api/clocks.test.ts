@@ -37,6 +37,7 @@ const pairs: [Name, Name][] = [
 ];
 
 describe.each(pairs)('apis whose clocks differ (%s, then %s)', (first, second) => {
+  // guarantees: wrong-clock
   test(`a refresh at an api with the clock ${first} is repeated with the same token at one with the clock ${second}`, async () => {
     const [on, other] = [api[first](), api[second]()];
     const session = await newSession(on);
@@ -44,6 +45,7 @@ describe.each(pairs)('apis whose clocks differ (%s, then %s)', (first, second) =
     expect(await refresh(other, session)).toMatchObject({ refresh_token });
   });
 
+  // guarantees: wrong-clock
   test(`a code of an api with the clock ${first} counts at one with the clock ${second}`, async () => {
     const { email } = await newSession(right);
     expect(await confirmReset(api[second](), await requestReset(api[first](), email))).toMatchObject({ status: 200 });
@@ -65,6 +67,7 @@ describe.each(pairs)('apis whose clocks differ (%s, then %s)', (first, second) =
     expect(await completeLogin(api[second](), challenge_id, factor)).toMatchObject({ status: 200 });
   });
 
+  // guarantees: wrong-clock
   test(`access and step-up tokens of an api with the clock ${first} count at one with the clock ${second}`, async () => {
     const session = await newSession(api[first]());
     const step_up_token = await stepUp(api[first](), session, 'export');
@@ -79,6 +82,7 @@ describe.each(pairs)('apis whose clocks differ (%s, then %s)', (first, second) =
     expect(session_id < firstIdOf(new Date(begun + margin))).toBe(true);
   });
 
+  // guarantees: wrong-clock
   test(`no removal of a second factor and no erasure is due too early, ordered at an api with the clock ${first}`, async () => {
     const { email } = await guardedAccount(right);
     const caller = bearer(await newSession(right));
@@ -90,6 +94,7 @@ describe.each(pairs)('apis whose clocks differ (%s, then %s)', (first, second) =
   });
 });
 
+// guarantees: wrong-clock
 test('a worker whose clock is ahead removes no second factor too early', async () => {
   const dueIn = async (ms: number) => {
     const { user_id, email } = await guardedAccount(right);

@@ -82,6 +82,7 @@ describe('codes for one account in a day', () => {
     }
   });
 
+  // guarantees: codes-of-known-places
   test('all known devices and networks of an unverified address together get five more codes in a day', async () => {
     const [home, device] = [newAddress(), newDevice()];
     const { email } = await knownAt(home, device);
@@ -97,6 +98,7 @@ describe('codes for one account in a day', () => {
     expect((await ask(email, newAddress(), device)).status).toBe(refused);
   });
 
+  // guarantees: thief-cannot-stop-recovery
   test('each device and network that has registered or verified an account has five codes in a day of its own', async () => {
     const [home, proof, device] = [newAddress(), newAddress(), newDevice()];
     const { email } = await verifiedAt(home, proof, device);
@@ -149,6 +151,7 @@ describe('codes for one account in a day', () => {
   });
 });
 
+// guarantees: redis-memory-bounded
 test('codes to very many addresses are counted only for the addresses of the latest requests', async () => {
   const redis = new Redis(testEnvironment().redisUrl);
   const secret = createSecretKey(randomBytes(32));
@@ -277,6 +280,7 @@ describe('all emails to one address in a day', () => {
   const kindOf = (purpose: string) =>
     ['password_reset', 'account_deletion', 'email_verification'].includes(purpose) ? 'code' : purpose;
 
+  // guarantees: mails-per-mailbox
   test('an unverified address gets 86 emails in a day, whoever registers it: 20 before that, 40 codes, 26 notices', async () => {
     const email = newEmail();
     expect(await askForChanges(email)).toBe(20);
@@ -308,6 +312,7 @@ describe('all emails to one address in a day', () => {
     expect(again.status).toBe(409);
   });
 
+  // guarantees: mails-per-mailbox
   test('unknown clients cause 25 emails in a day to a verified account: 20 with codes, 5 notices that others want its address', async () => {
     const { email, user_id } = await registerAccount(anywhere);
     await on.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date() } });
@@ -316,6 +321,7 @@ describe('all emails to one address in a day', () => {
     expect(await mailsTo(user_id)).toEqual({ code: 20, address_in_use: 5 });
   });
 
+  // guarantees: mails-per-mailbox
   test('an address without an account gets 20 emails in a day, all with codes for changes to it', async () => {
     const email = newEmail();
     const before = await on.collections.outbox.countDocuments({ state: 'pending' });

@@ -101,6 +101,7 @@ test('a place that has used up its tries falls back to the next: device, network
   expect(await guessTimes(limits, 16, home)).toEqual([...five, ...five, ...five, undefined]);
 });
 
+// guarantees: no-tries-for-known-places
 test.each(['registered', 'verified', 'proved'] as const)(
   'a device and network that were %s are not known to the second factor for that',
   async (step) => {
@@ -132,6 +133,7 @@ test('no device or network stays known to the second factor after a new password
   expect(await guess(limits, den, more)).toBe(4);
 });
 
+// guarantees: no-tries-for-known-places
 test('no device or network is known to the second factor because a password was right there', async () => {
   const limits = newLimits();
   const home = somewhere('owner');
@@ -156,6 +158,7 @@ describe('the total of an account over all places', () => {
   const enter = async (limits: Limits, origin: RequestOrigin, more = {}) =>
     (await take(limits, origin, more)).succeed();
 
+  // guarantees: hundred-wrong-factors
   test('strangers get 70 verdicts for all time, and then each device that holds something ten', async () => {
     const limits = newLimits();
     await limits.completed(email, somewhere('owner'));
@@ -205,6 +208,7 @@ describe('the total of an account over all places', () => {
     expect(verdicts).toBe(80);
   });
 
+  // guarantees: hundred-wrong-factors
   test('a right factor from a device that holds something ends the count, and a stranger’s does not', async () => {
     const limits = newLimits();
     await limits.completed(email, somewhere('owner'));
@@ -245,6 +249,7 @@ describe('the total of an account over all places', () => {
     expect(await guess(limits, somewhere(), recovered)).toBeUndefined();
   });
 
+  // guarantees: hundred-wrong-factors
   test('the count of an account goes on after a change of its address, from its latest recovery on', async () => {
     const limits = newLimits();
     const recovered_at = new Date(time);
@@ -291,6 +296,7 @@ describe('the total of an account over all places', () => {
   });
 });
 
+// guarantees: no-tries-for-known-places
 test('unknown clients have at most 100 tries a day of a factor that can’t be guessed', async () => {
   const limits = newLimits();
   const more = { isGuess: false };

@@ -104,6 +104,7 @@ test('only operations without stored state answer before a majority has what the
 /** A refresh confirms what a 401 says; and a 429 names a time after which the request can be repeated. */
 const notFinal = [401, 429, 503];
 
+// guarantees: final-answers
 test.each(cases.map(({ name, headers }, at) => [name, Object.keys(headers)[0] ?? 'no key', at] as const))(
   'neither %s nor its repeat at another pod is answered for good while no majority has a write (%s)',
   (_name, _key, at) => {
@@ -113,12 +114,14 @@ test.each(cases.map(({ name, headers }, at) => [name, Object.keys(headers)[0] ??
   },
 );
 
+// guarantees: final-answers
 test('the repeat of a login hands out no token of a group that the user has joined on the primary alone', async () => {
   expect([login?.status, moved.status, repeated?.status]).toEqual([200, 503, 503]);
   const user = await scene.collections.users.findOne({ _id: member.user_id });
   expect(user?.home_group_id).not.toBe(member.home_group_id);
 });
 
+// guarantees: final-answers
 test('a used code is not refused for good because of a use that the primary alone has', () => {
   expect(stolen?.json.error_code).toBe('ERR-DEPENDENCY-UNAVAILABLE');
 });
@@ -143,6 +146,7 @@ test('any number of answers share a fence, but only one that has begun after the
   }
 });
 
+// guarantees: final-answers
 // Must be the last test, because afterwards another member is the primary.
 test('after an election a fence confirms nothing that was read of the former primary', async () => {
   const client = new MongoClient(mongo.uri);

@@ -75,6 +75,7 @@ async function completeList(): Promise<void> {
 /** Routes that read only Redis. They also answer 503 while it is away. */
 const ofRedis: readonly RouteName[] = ['readRevocations'];
 
+// guarantees: full-redis-sessions
 test.each(Object.keys(routes) as RouteName[])('%s answers while Redis is full, as while it is away', async (name) => {
   await makeRoom();
   await completeList();
@@ -87,6 +88,7 @@ test.each(Object.keys(routes) as RouteName[])('%s answers while Redis is full, a
   expect([answer.status, answer.json?.error_code]).toEqual(ofRedis.includes(name) ? unavailable : good);
 });
 
+// guarantees: full-redis-sessions
 test('a session that ends while Redis is full is refused at once, its close is published, and no list hides it', async () => {
   await makeRoom();
   await completeList();
@@ -140,6 +142,7 @@ test('the worker repairs the deny list and delivers events once Redis has room',
   await receiver.waitFor(user_id);
 });
 
+// guarantees: counts-after-failover
 test('a failover to a replica gives back the verdicts that it lacks, and no others', async () => {
   await makeRoom();
   const replica = await startRedis({

@@ -45,6 +45,7 @@ describe('a refresh of a held session', () => {
     expect(await scene.asStored(session.document._id)).toMatchObject({ gen: 2 });
   });
 
+  // guarantees: recovery-wins
   test('a refresh of a held session continues after the longest time of a hold, whatever the clocks show', async () => {
     const session = await scene.session();
     await holdOf(session).take();

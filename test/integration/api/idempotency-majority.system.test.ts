@@ -118,6 +118,7 @@ describe('a retry while a majority lags behind', () => {
     expect(again.headers['idempotency-replayed']).toBe('true');
   };
 
+  // guarantees: idempotency-key
   test('a retry of an unanswered registration gets its answer while a majority lags, not that its address is taken', async () => {
     const email = newEmail();
     const send = register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID());
@@ -150,6 +151,7 @@ async function readingSession() {
   return { refresh_token, _id };
 }
 
+// guarantees: refresh-not-rolled-back
 test('a refresh that converges hands nothing out before a majority has what the first one wrote', async () => {
   // The first refresh waits while it writes, the second while it reads.
   const { refresh_token, _id } = await readingSession();
@@ -212,6 +214,7 @@ describe('refusals because of what only the primary has', () => {
     return { answer: await answer, hasWaited };
   }
 
+  // guarantees: answers-not-rolled-back
   test.each<[string, (on: Collections, _id: string) => Promise<unknown>]>([
     ['the end of its session', ({ sessions }, _id) => sessions.deleteOne({ _id })],
     [
@@ -264,6 +267,7 @@ describe('refusals because of what only the primary has', () => {
   });
 });
 
+// guarantees: final-answers
 test.each<[string, (on: Collections, _id: string, session: ClientSession) => Promise<unknown>]>([
   ['of what it has read', ({ users }, _id, session) => users.findOne({ _id }, { session })],
   ['of a unique index', ({ users }, _id, session) => users.insertOne({ _id } as UserDocument, { session })],
@@ -308,6 +312,7 @@ test('an operator is not told that an account is disabled already before a major
   expect((await disable()).stderr).toContain('disabled already');
 });
 
+// guarantees: event-id
 test('a consumer calls no event a duplicate before a majority has its effect', async () => {
   const db = scene.mongo.db(`${scene.collections.users.dbName}-kitchen`);
   const [inbox, effects] = [db.collection<InboxDocument>('inbox'), db.collection('effects')];

@@ -23,6 +23,7 @@ const household = (email = newEmail()) => ({ email, password, space_creation_mod
 const register = (body: object, key: string, on = api) =>
   on.post('/api/v1/auth/register', body, { 'Idempotency-Key': key });
 
+// guarantees: idempotency-key
 test('a retry with the same key and body gets the first answer again, on any pod, and nothing is stored twice', async () => {
   const [body, key] = [household(), randomUUID()];
   const first = await register(body, key);
@@ -67,6 +68,7 @@ test.each([
   expect(answer.json.error_code).toBe('ERR-IDEMPOTENCY-KEY-REUSED');
 });
 
+// guarantees: own-idempotency-key
 test('the Idempotency-Key of one caller is another key for another caller', async () => {
   const key = randomUUID();
   const [mine, theirs] = [await register(household(), key), await register(household(), key)];
@@ -74,6 +76,7 @@ test('the Idempotency-Key of one caller is another key for another caller', asyn
   expect(theirs.json.data.user_id).not.toBe(mine.json.data.user_id);
 });
 
+// guarantees: no-key-may-get-409
 test('without a key a retry gets the answer that its address is taken', async () => {
   const { email } = await registerAccount(api);
   expect((await api.post('/api/v1/auth/register', household(email))).status).toBe(409);
@@ -86,6 +89,7 @@ test('a registration that was refused is tried anew with its key: only a success
   expect((await register(household(email), key)).status).toBe(201);
 });
 
+// guarantees: idempotency-key
 test('twenty simultaneous registrations with one key over two pods get one answer, one account and one event', async () => {
   const [body, key] = [household(), randomUUID()];
   const send = (on: TestApi) => patiently(() => register(body, key, on));
@@ -120,6 +124,7 @@ describe('an Idempotency-Key while the server keys rotate', () => {
     await rm(dir, { recursive: true });
   });
 
+  // guarantees: idempotency-key
   test('twin requests at two pods that differ in the newest key get one answer, and one invite is created', async () => {
     const { access_token } = await newSession(api);
     for (let max_uses = 1; max_uses <= 5; max_uses += 1) {

@@ -88,6 +88,7 @@ async function signedBy(key: KeyEntry, sid: string = randomUUID()): Promise<stri
 }
 
 describe('the keys of access tokens, changed while the api runs', () => {
+  // guarantees: key-rotation
   test('a new key of access tokens is published, then signs, and verifies no longer when it has left the file', async () => {
     const [first, second] = [newSigningKey('EdDSA', 'first'), newSigningKey('ES256', 'second')];
     const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: await write('access.json', first) });
@@ -122,6 +123,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
     await api.close();
   });
 
+  // guarantees: no-private-part-shown
   test('the keys of access tokens are the set that jwks.json shows, without their private parts, cacheable', async () => {
     const keys = [newSigningKey('ES256', 'a'), newSigningKey('EdDSA', 'b'), newSigningKey('ES256', 'c')];
     const file = await write('access.json', ...keys);
@@ -174,6 +176,7 @@ describe('the gateway', () => {
     expect([await upgradeBy(second), await upgradeBy(first)]).toEqual([101, 101]);
   });
 
+  // guarantees: key-rotation
   test('the gateway opens the stream of every login through a rotation in which its file arrives before that of the api', async () => {
     const [copy, publicCopy] = [join(dir, 'copy.json'), join(dir, 'public-copy.json')];
     const keysAt = (...step: string[]) =>
@@ -306,6 +309,7 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
   ],
 ];
 
+// guarantees: unknown-key-503
 test.each(made)(
   '%s under a server key that has not arrived gets 503, uses nothing up, and counts later',
   async (_, make) => {
@@ -348,6 +352,7 @@ describe('a rotation of the keys of refresh tokens', () => {
     await Promise.all([former.close(), latter.close()]);
   });
 
+  // guarantees: unknown-key-503
   test('an api that has not got the new refresh token key yet answers 503, and no session ends', async () => {
     const former = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('former.json', elder) });
     const latter = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer, elder) });
@@ -388,6 +393,7 @@ describe('a rotation of the keys of refresh tokens', () => {
     await latter.close();
   });
 
+  // guarantees: key-rotation
   test('a refresh token key that rotates file by file, first behind the old one, ends no session', async () => {
     const files = [await write('a.json', elder), await write('b.json', elder)] as const;
     const [a, b] = [

@@ -94,6 +94,7 @@ const reset = async (network: string, email: string) => {
 };
 
 describe('a reset of the password', () => {
+  // guarantees: reset-lets-owner-in
   // answers: Keycloak 45388, https://github.com/keycloak/keycloak/issues/45388
   // After a password reset the owner stayed locked out by earlier wrong passwords.
   test.each([true, false])(
@@ -152,6 +153,7 @@ describe('the known devices and networks of an account', () => {
       { Authorization: `Bearer ${access_token}` },
     );
 
+  // guarantees: logins-keep-places
   test('known devices and networks are not displaced by logins on devices that hold nothing, nor by their sessions', async () => {
     const [home, other, device] = [newNetwork(), newNetwork(), newDevice()];
     const { email } = await newSession(home, device);
@@ -172,6 +174,7 @@ describe('the known devices and networks of an account', () => {
     expect(await logInStatus(away, session.email, password)).toBe(429);
   });
 
+  // guarantees: logins-keep-places
   test('the devices and networks of registration and codes stay known, wherever somebody logs in with the password', async () => {
     const [home, reset_at, verified_at] = [newNetwork(), newNetwork(), newNetwork()];
     const [email, device] = [newEmail(), newDevice()];

@@ -89,6 +89,7 @@ const requests: [string, Prepare][] = [
 const heldReads = (count: number) =>
   waitUntil(async () => proxy.held() === count, { what: 'the reads of the account', timeoutMs: 30_000 });
 
+// guarantees: logout-is-final
 test.each(requests)(
   'a request that %s changes nothing once a logout of its session was answered',
   async (_, prepare) => {
@@ -134,6 +135,7 @@ async function stored() {
   return Object.fromEntries(await Promise.all(documents));
 }
 
+// guarantees: logout-is-final
 test.each(changing)('%s changes nothing for a session that has ended since its token was checked', async (name) => {
   const { headers = {}, ...good } = await goodRequests[name](api);
   const { sid = '', user_id = '' } = decodeJwt<AccessTokenClaims>(headers.Authorization?.slice(7) ?? '');

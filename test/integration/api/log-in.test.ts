@@ -132,6 +132,7 @@ const sessionsOf = (user_id: string) => scene.collections.sessions.find({ user_i
 const refused = { code: 'ERR-INVALID-CREDENTIALS', name: 'AppError' };
 
 describe('a login', () => {
+  // guarantees: no-refresh-token-stored
   test('a login opens a session with a hash of its token, and announces what was done', async () => {
     const user = await scene.user({ account_type: 'OFFICE' });
     const origin = { ...scene.origin, receivedAt: 17 };
@@ -258,6 +259,7 @@ describe('logins that raise ERR-INVALID-CREDENTIALS', () => {
 });
 
 describe('a password that was verified', () => {
+  // guarantees: password-change
   test.each<[string, Partial<UserDocument>]>([
     ['another one has taken its place', { password_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
     ['the account has another address', { email_key: 'other@example.com' }],
@@ -310,6 +312,7 @@ describe('a hash with too low parameters', () => {
   const weak = `weak hash of: ${password}`;
   const hashOfUser = async (email: string) => (await scene.users.findByEmail(email))?.password_hash;
 
+  // guarantees: argon2id
   test('a hash with too low parameters is made anew, and a good one is not', async () => {
     const [user, other] = [await scene.user({ password_hash: weak }), await scene.user()];
     const hashed: unknown[] = [];
@@ -374,6 +377,7 @@ describe('a login by any method', () => {
     expect(await storedBy(user)).not.toHaveProperty('cnf');
   });
 
+  // guarantees: trust-ends-with-session
   test('a login by the trust in its device opens no session once that trust has ended or been replaced', async () => {
     const device_id = randomUUID();
     const plain = newUserDocument(scene.now());
@@ -390,6 +394,7 @@ describe('a login by any method', () => {
     expect((await byTrust()).data).toMatchObject({ device_id });
   });
 
+  // guarantees: trust-ends-with-session
   test('a login by one factor opens no session while the second factor is on, unless its removal is due', async () => {
     const removal = {
       id: randomUUID(),
@@ -512,6 +517,7 @@ describe('the sessions that a login ends', () => {
     expect(session_id > document._id).toBe(true);
   });
 
+  // guarantees: session-limits
   test('a login beside 50 sessions ends the one unused for longest, and notifies all the others of the new device', async () => {
     const { email, _id: user_id } = await scene.user({ known_devices: ['tablet'] });
     const [first, ...others] = ids(await othersOf(user_id, 50));

@@ -200,6 +200,7 @@ test('the counter of an assertion is compared with the one that its transaction 
   ]);
 });
 
+// guarantees: unknown-key-503
 test('a repeated proof is recognised as long as its key is there', async () => {
   const spend = newSpend();
   await use(spend, elder);

@@ -122,6 +122,7 @@ describe('an authorization code of a provider', () => {
 describe('a code that brings no token', () => {
   const faultsLogged = () => log.lines.filter(({ msg }) => msg === 'the code of a provider was not exchanged').length;
 
+  // guarantees: provider-codes
   test.each([
     ['an outage', { status: 503 }, 'unavailable'],
     ['too large an answer', { body: 'x'.repeat(70_000) }, 'unavailable'],
@@ -220,6 +221,7 @@ describe('a code that brings no token', () => {
   });
 });
 
+// guarantees: provider-codes
 test.each(['unlinked', 'given up by its provider', 'erased with its account'])(
   'the token of an identity that was %s during the exchange of the code waits for its revocation',
   async (how) => {
@@ -259,6 +261,7 @@ test('simultaneous logins with codes store one token', async () => {
   expect(others).toEqual([]);
 });
 
+// guarantees: provider-codes
 test('of many codes at once 32 are exchanged, and the other logins wait for none of them and exchange the next code', async () => {
   let [asked, answered] = [0, 0];
   const { promise: held, resolve: release } = Promise.withResolvers<void>();

@@ -136,6 +136,7 @@ describe('an ID token', () => {
     ['time', 'no beginning', () => ({ iat: undefined })],
     ['time', 'tomorrow', () => ({ nbf: now() + 120 })],
   ];
+  // guarantees: wrong-provider-token
   test.each(wrong)('an ID token with the wrong %s, for or of %s, is refused', async (fault, _, change) => {
     expect(await open()(await sign(change()))).toBeUndefined();
     expect(results).toEqual([fault]);
@@ -231,6 +232,7 @@ describe('an ID token', () => {
     expect(await named(' \u200b\u00ad ')).toBeUndefined();
   });
 
+  // guarantees: wrong-provider-token
   test('an ID token with a wrong signature or algorithm is refused', async () => {
     const token = await sign();
     const [head = '', body = '', signature = ''] = token.split('.');
@@ -326,6 +328,7 @@ describe('the keys of a provider', () => {
     expect(kept).toEqual([seconds * secondMs]);
   });
 
+  // guarantees: unknown-provider-keys
   test('a provider’s keys are fetched once for a flood of tokens with unknown keys', async () => {
     const verify = open();
     await verify(await sign());
@@ -394,6 +397,7 @@ describe('the keys of a provider', () => {
     }
   });
 
+  // guarantees: unknown-provider-keys
   test('a provider’s keys are used for an hour more while it is down, but no unknown ones', async () => {
     issuer.behave({ cacheControl: 'max-age=300' });
     const verify = open();
@@ -482,6 +486,7 @@ describe('the presets of providers', () => {
     expect(ours.length).toBeGreaterThan(1);
   });
 
+  // guarantees: wrong-provider-token
   test('the presets refuse each other’s tokens', async () => {
     const token = await sign({ ...documents.apple.tokens[0], aud: documents.google.clientId });
     expect(await open(named('google'))(token)).toBeUndefined();

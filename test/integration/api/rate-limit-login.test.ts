@@ -44,6 +44,7 @@ test('the sixth wrong password in a row is refused, and so is the right one, for
   expect((await logInFrom('192.0.2.2', { email, password })).status).toBe(200);
 });
 
+// guarantees: login-tells-nothing
 test('an address without an account is limited as one with an account', async () => {
   const email = newEmail();
   const answers: number[] = [];
@@ -106,6 +107,7 @@ describe('the limits of logins and a failing Redis', () => {
     await folder.close();
   });
 
+  // guarantees: redis-memory-bounded
   test('a full Redis locks nobody out: each process counts for itself', async () => {
     const session = await newSession(own);
     const client = new Redis(redis.url);

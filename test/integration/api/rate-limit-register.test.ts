@@ -43,6 +43,7 @@ const logIn = (body: object, address: string, device: object = {}) =>
 const count = (answers: readonly Answer[], wanted: number) => answers.filter(({ status }) => status === wanted).length;
 
 describe('a client that knows an Idempotency-Key and guesses at the password', () => {
+  // guarantees: idempotency-key-is-no-oracle
   test('a client that guesses passwords with an Idempotency-Key gets as many verdicts as by logins, each a failed login', async () => {
     const [email, key] = [newEmail(), randomUUID()];
     await register({ email }, { key, address: '192.0.2.10' });
@@ -59,6 +60,7 @@ describe('a client that knows an Idempotency-Key and guesses at the password', (
     expect((await logIn({ email, password: 'wrong' }, '192.0.2.11')).status).toBe(429);
   });
 
+  // guarantees: idempotency-key-is-no-oracle
   test('a client that guesses passwords with an Idempotency-Key is refused past the limit even with the right one', async () => {
     const [email, key] = [newEmail(), randomUUID()];
     await register({ email }, { key, address: '192.0.2.12' });
@@ -85,6 +87,7 @@ describe('a new account', () => {
     for (let each = 0; each < times; each += 1) await logIn({ email, password: wrong }, `${network}.${each}`);
   };
 
+  // guarantees: registration-place-known
   test('a new account knows the network of its registration: failures elsewhere do not lock its owner out', async () => {
     const email = newEmail();
     await failFrom(email, '198.51.100', 40);
@@ -101,6 +104,7 @@ describe('a new account', () => {
     expect((await logIn({ email }, '192.0.2.22', device)).status).toBe(200);
   });
 
+  // guarantees: registration-place-known
   test('a new account is not limited for what failed at its address before, from anywhere', async () => {
     const email = newEmail();
     await failFrom(email, '198.51.100', 40);
@@ -126,6 +130,7 @@ describe('the limit of a network', () => {
     expect((await register({ email }, { address: '192.0.2.32', on: strict })).status).toBe(409);
   });
 
+  // guarantees: limited-network-without-redis
   test('a client past the limit of its network causes no more commands to Redis', async () => {
     const limited = await startTestApi({ ...env, REGISTER_LIMIT_PER_ADDRESS: '3', LOGIN_LIMIT_PER_ADDRESS: '3' });
     const watch = await watchRedis(`{${limited.keyPrefix}}:limit`);

@@ -128,6 +128,7 @@ describe('one account from one network', () => {
     },
   );
 
+  // guarantees: hundred-wrong-passwords
   test('no more of a hundred simultaneous wrong passwords get a verdict than are free', async () => {
     const limits = limitsOf();
     const checks = await Promise.all(Array.from({ length: 100 }, () => limits.check(identity())));
@@ -193,6 +194,7 @@ describe('one account from many networks', () => {
     }
   });
 
+  // guarantees: hundred-wrong-passwords
   test('so many failures of one account as are set get a verdict within any day, however they are spread over it', async () => {
     const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 50 });
     const start = time;
@@ -218,12 +220,14 @@ describe('one account from many networks', () => {
       return limits;
     }
 
+    // guarantees: owner-in-despite-guessing
     // answers: Keycloak 46164, https://github.com/keycloak/keycloak/issues/46164
     // Passwords and TOTP codes shared one lock: strangers could lock an owner out.
     test('after 300 tries of an attacker, the owner can log in from the known network', async () => {
       expect(await enter(await attacked(), identity())).toBeUndefined();
     });
 
+    // guarantees: owner-in-despite-guessing
     test('after 300 tries of an attacker, the owner can log in on the known device, wherever it is', async () => {
       expect(await enter(await attacked(), identity({ holder, prefix: elsewhere }))).toBeUndefined();
     });
@@ -314,6 +318,7 @@ describe('the known devices and networks of an account', () => {
     expect(await verdicts(inSession('minted-3', false))).toBeGreaterThan(0);
   });
 
+  // guarantees: hundred-wrong-passwords
   test('simultaneous wrong passwords of all paths get no more verdicts than the total allows', async () => {
     const limits = limitsOf({ LOGIN_FREE_FAILURES: 1_000, LOGIN_ACCOUNT_FREE_FAILURES: 1_000 });
     await enter(limits, identity({ holder: 'own' }));
@@ -471,6 +476,7 @@ test('a step that is refused counts nowhere', async () => {
   expect(await state()).toEqual(before);
 });
 
+// guarantees: no-secret-leaks
 test('no key names an account, a device or a network, and every key ends', async () => {
   const limits = limitsOf();
   const own = identity();
@@ -494,6 +500,7 @@ describe('failures at very many accounts', () => {
   const victim = (i: number) => ({ ...stranger(i), emailKey: `cook-${i}@example.com` });
   const keysLike = (kind: string) => redis.keys(`{${prefix}}:limit:login-${kind}:*`);
 
+  // guarantees: redis-memory-bounded
   test('failures at very many accounts take bounded room: the account whose last failure is oldest is forgotten', async () => {
     const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 }, redis, undefined, crowd);
     for (let i = 0; i < 3 * crowd; i += 1) {
@@ -542,6 +549,7 @@ test('a login is one command before the hash, and one after it', async () => {
   }
 });
 
+// guarantees: counts-without-redis
 test('while Redis is away nobody is blocked or held up, and each process still slows guessing down', async () => {
   // A try that waited for this Redis would wait for an hour.
   const away = new Redis('redis://127.0.0.1:1', failFastOptions(3_600_000));

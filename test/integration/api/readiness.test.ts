@@ -44,6 +44,7 @@ function probes(to = mongo) {
   };
 }
 
+// guarantees: no-requests-without-indexes
 test('an api is not ready while a unique index is missing, and says which, until the migration has made it', async () => {
   const { after, logged } = probes();
   const all = /users.email_key_unique missing.*users.passkey_unique missing.*sessions.live_device_unique missing/;
@@ -62,6 +63,7 @@ test('an api that reaches mongos in place of a replica set is not ready, and nam
   expect(await after(0)).toBe('MONGODB_URI must name the members of a replica set');
 });
 
+// guarantees: no-requests-without-indexes
 test('an api notices within a minute that a unique index is gone, and looks no more often', async () => {
   await ensureIndexes(db);
   const { after } = probes();
@@ -72,6 +74,7 @@ test('an api notices within a minute that a unique index is gone, and looks no m
   expect(await after(1)).toBe('users.identity_unique missing: run the migration');
 });
 
+// guarantees: no-requests-without-indexes
 test('a migration that meets duplicates makes the other indexes, names the one, and the api stays not ready', async () => {
   const user = newUserDocument(new Date());
   const { users } = collectionsOf(db);

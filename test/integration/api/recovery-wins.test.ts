@@ -185,6 +185,7 @@ async function inAStorm({ victim, act, survivors }: Attempt, refreshing = api): 
 }
 
 describe('operations while the account’s sessions are refreshed as fast as the api answers', () => {
+  // guarantees: recovery-wins
   // answers: Keycloak 51312, https://github.com/keycloak/keycloak/issues/51312
   // A refresh during a revocation got new tokens.
   test.each<[string, () => Promise<Attempt>]>([
@@ -215,6 +216,7 @@ describe('operations while the account’s sessions are refreshed as fast as the
   );
 });
 
+// guarantees: recovery-wins
 test.each([-300, -2.5, -1.5, 1.5, 2.5, 300])(
   'refreshes by an api whose clock is %d s off do not keep a reset of the password from success at the first request',
   async (seconds) => {

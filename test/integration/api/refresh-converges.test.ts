@@ -36,6 +36,7 @@ const refused = async (token: string, code: string) => {
   expect([status, json.error_code]).toEqual([401, code]);
 };
 
+// guarantees: lost-answer
 // answers: Supabase Auth 2136, https://github.com/supabase/auth/issues/2136
 // “Invalid Refresh Token: Already Used”: users were signed out.
 test('an app that loses five answers in a row, hours apart, stays logged in', async () => {
@@ -63,6 +64,7 @@ describe('a repeated refresh', () => {
     expect(tokenOf(await api.refresh(answered))).toEqual(expect.any(String));
   });
 
+  // guarantees: refreshes-converge
   // answers: Keycloak 45647 (CVE-2026-1035), https://github.com/keycloak/keycloak/issues/45647
   // Simultaneous refreshes by a token for one use each got tokens.
   test('a hundred refreshes by one token at once, over two apis, all get 200 and one successor', async () => {
@@ -142,6 +144,7 @@ test.each([
 });
 
 describe('the expiry of a session', () => {
+  // guarantees: session-limits
   test('a session expires 30 days after its last use, and each use begins them anew', async () => {
     let token = await begin();
     for (let use = 0; use < 3; use += 1) {
@@ -153,6 +156,7 @@ describe('the expiry of a session', () => {
     expect(await documentOf()).toMatchObject({ is_revoked: false });
   });
 
+  // guarantees: session-limits
   test('a session expires 180 days after its login, whatever its use', async () => {
     let token = await begin();
     for (let use = 0; use < 8; use += 1) {

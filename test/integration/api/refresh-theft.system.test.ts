@@ -9,6 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
+// guarantees: theft-ends-session
 test('a thief who refreshes first and hides the result loses the session, its stream (4001) and all access tokens', async () => {
   const owner = await newSession(stack);
   const stream = await stack.openStream(owner);

@@ -48,6 +48,7 @@ test('a request without a valid token is an audit event that names nobody', asyn
   expect(await counted('IAD_JWT_ACCESS_INVALID')).toBe(before + 4);
 });
 
+// guarantees: refusals-audited
 test('an expired token is an audit event that names its user and session', async () => {
   const { user_id, session_id, access_token } = await newSession(api);
   const before = await counted('IAD_JWT_ACCESS_EXPIRED');
@@ -61,6 +62,7 @@ test('an expired token is an audit event that names its user and session', async
   expect(await counted('IAD_JWT_ACCESS_EXPIRED')).toBe(before + 1);
 });
 
+// guarantees: refusals-audited
 test('a token of a revoked session is an audit event that names the session', async () => {
   const session = await newSession(api);
   const { user_id, session_id, access_token } = session;
@@ -146,6 +148,7 @@ function windowsOf(lines: readonly Line[]): number {
 /** Ten lines, and the one about the events that were left out. */
 const linesOfWindow = 11;
 
+// guarantees: refusal-flood-sampled
 test.each([
   ['one network', 200, (index: number) => `198.51.100.${index % 250}`, linesOfWindow],
   // A window tells a hundred networks apart, of which each sends three.
@@ -176,6 +179,7 @@ test('expired tokens write no more audit lines for coming from many networks', a
   expect(lines).toContainEqual(expect.objectContaining({ reason: code, address: 'various' }));
 });
 
+// guarantees: refusal-flood-sampled
 test('a flood of refreshes, refused with 429 in the end, writes few audit lines of either kind', async () => {
   const body = { refresh_token: 'none of ours' };
   const request = () => ({ path: '/api/v1/auth/refresh', body, headers: from('192.0.2.1') });

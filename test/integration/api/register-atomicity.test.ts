@@ -46,6 +46,7 @@ describe('a registration that fails', () => {
     invite = await newInvite();
   });
 
+  // guarantees: event-per-registration
   test.each([
     ['the user', 'insert', 'users', () => household()],
     ['the group', 'insert', 'groups', () => household()],
@@ -72,6 +73,7 @@ describe('a registration that fails', () => {
     expect((await register()).status).toBe(201);
   });
 
+  // guarantees: registration-all-or-nothing
   test('a registration whose commit fails leaves nothing', async () => {
     const before = await everything();
     const failing = { failCommands: ['commitTransaction'], errorCode: operationFailed, appName };
@@ -102,6 +104,7 @@ describe('a registration whose commit loses its reply', () => {
     expect(await api.collections.groups.countDocuments({ _id: users[0]?.home_group_id as string })).toBe(1);
   };
 
+  // guarantees: no-409-for-own-account
   test('a registration whose commit loses its reply answers 201, and the account is there once', async () => {
     const email = newEmail();
     const before = proxy.dropped();
@@ -111,6 +114,7 @@ describe('a registration whose commit loses its reply', () => {
     await expectOne(email);
   });
 
+  // guarantees: no-409-for-own-account
   test('a registration whose commit loses its reply is read back first: never 409 for one’s own address', async () => {
     const email = newEmail();
     const noSuchTransaction = 251;
@@ -163,6 +167,7 @@ describe('a registration whose commit loses its reply', () => {
   });
 });
 
+// guarantees: registration-without-mongodb
 test('a store that is away answers 503 with Retry-After, and leaves nothing', async () => {
   const email = newEmail();
   const away = { failCommands: ['find', 'insert'], closeConnection: true, appName };
@@ -173,6 +178,7 @@ test('a store that is away answers 503 with Retry-After, and leaves nothing', as
   expect(await api.collections.users.countDocuments({ email_key: email })).toBe(0);
 });
 
+// guarantees: one-account-per-address
 test('50 simultaneous registrations of one address in several spellings make one account: one 201, 49 times 409', async () => {
   const email = `race-${randomUUID()}@example.com`;
   const spellings = [email, email.toUpperCase(), email.replace('race', 'Race'), email.replace('example', 'EXAMPLE')];
@@ -192,6 +198,7 @@ test('50 simultaneous registrations of one address in several spellings make one
   expect(await outbox.countDocuments({ 'event.subject': stored[0]?._id as string })).toBe(1);
 });
 
+// guarantees: invite-for-n
 test('50 simultaneous joins by an invite for 3 are 3 times 201 and 47 times 410', async () => {
   const invite = await newInvite();
   await api.collections.invites.updateOne({ _id: invite }, { $set: { max_uses: 3 } });

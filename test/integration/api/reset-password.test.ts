@@ -140,6 +140,7 @@ describe('a reset of the password', () => {
     expect(scene.told).toEqual(['try', ['proved', user.email]]);
   });
 
+  // guarantees: provider-codes
   test.each<[string, object, string[]]>([
     ['was stored', { $set: { 'identities.0.refresh_token': token } }, ['identity']],
     ['waits already, as its provider gave the identity up,', { $pull: { identities: { id: 'identity' } } }, []],
@@ -198,6 +199,7 @@ describe('a reset of the password', () => {
     await expectUnchanged(user);
   });
 
+  // guarantees: five-codes-per-challenge
   test('a reset takes neither the code of another purpose, nor a try if it is shed', async () => {
     const { user } = await account();
     const asked = await scene.challenge(user, 'account_deletion');

@@ -45,6 +45,7 @@ const statementOf = async (body: object, shown = credential) =>
   (await askOf(api, body, shown)).json.data.statement as string;
 
 describe('a statement of revocations', () => {
+  // guarantees: sibling-rights
   test('a statement of revocations answers one question of one sibling service, and is no access token', async () => {
     const session = await newSession(api);
     await logOut(api, session);
@@ -116,6 +117,7 @@ describe('a hostile sibling service', () => {
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
   });
 
+  // guarantees: sibling-rights
   test('a sibling service reaches nothing else by its secret', async () => {
     const headers = { Authorization: `Bearer ${credential}` };
     const answer = await api.send({ method: 'GET', path: '/api/v1/account', headers });

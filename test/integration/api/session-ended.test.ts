@@ -113,6 +113,7 @@ describe('a logout of which MongoDB’s answer is lost', () => {
 });
 
 describe('a logout', () => {
+  // guarantees: answers-not-rolled-back
   test.each(reasons)(
     'a logout of a session that has ended (%s) is refused once a majority has that, and announces the end again',
     async (by, reason) => {

@@ -120,6 +120,7 @@ describe.each([
   ['of the usual refresh', 'findAndModify', async () => undefined],
   ['of a refresh that has read', 'update', withoutHashesAhead],
 ])('the reply to a write %s', (_, command, prepare) => {
+  // guarantees: refreshes-converge
   test('a reply of MongoDB’s that is lost after the write makes one successor, not two', async () => {
     const proxy = await openProxy();
     const behind = await scene.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
@@ -135,6 +136,7 @@ describe.each([
   });
 });
 
+// guarantees: lost-answer
 test('another api gives the answer that was lost when one was killed between commit and answer', async () => {
   const proxy = await openProxy();
   const env = { ...serviceEnvironment(scene.database), ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };

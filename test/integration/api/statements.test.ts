@@ -151,6 +151,7 @@ describe('a login', () => {
   });
 });
 
+// guarantees: codes-of-known-places
 test('a request for a code sends the same statements for every address', async () => {
   const addresses = [newEmail(), (await newSession(api)).email, (await newSession(api)).email];
   await api.collections.users.updateOne({ email: addresses[2] ?? '' }, { $set: { email_verified_at: new Date() } });

@@ -66,6 +66,7 @@ describe('a lowered ACCESS_TOKEN_TTL_SECONDS', () => {
     await scene?.close();
   });
 
+  // guarantees: lower-token-lifetime
   test('a lowered ACCESS_TOKEN_TTL_SECONDS revives no revoked token, even when the deny list forgets it', async () => {
     const tokens = await newSession(before);
     expect(await answerOf(before, tokens)).toEqual(good);
@@ -82,6 +83,7 @@ describe('a lowered ACCESS_TOKEN_TTL_SECONDS', () => {
     expect(await answerOf(after, await refresh(after, tokens))).toEqual(good);
   });
 
+  // guarantees: lower-token-lifetime
   test('a lowered ACCESS_TOKEN_TTL_SECONDS opens and extends no push stream with an earlier token', async () => {
     scene = await openGatewayScene();
     const { env } = scene;
@@ -101,6 +103,7 @@ describe('a lowered ACCESS_TOKEN_TTL_SECONDS', () => {
   });
 });
 
+// guarantees: different-token-lifetimes
 test('with ACCESS_TOKEN_MAX_TTL_SECONDS earlier tokens stay valid, and their revocations outlive them', async () => {
   const tokens = await newSession(before);
   expect(await answerOf(between, tokens)).toEqual(good);

@@ -63,6 +63,7 @@ describe.each(endings)('user %s', (name, reason, event, status, errorCode) => {
     expect(session?.revoked_request_id).toBe(auditLinesOf(stderr)[0]?.request_id);
   });
 
+  // guarantees: operator-ends-sessions
   test('a command that ends all sessions lets no concurrent login slip past', async () => {
     const phone = await newSession(scene);
     const logins = Array.from({ length: 8 }, () => login(phone.email));
@@ -71,6 +72,7 @@ describe.each(endings)('user %s', (name, reason, event, status, errorCode) => {
     expect(await live(phone.user_id)).toBe(0);
   });
 
+  // guarantees: operator-ends-sessions
   test('a command that ends all sessions holds without Redis: the worker does the rest', async () => {
     const phone = await newSession(scene);
     const stream = await scene.openStream(phone);

@@ -80,6 +80,7 @@ describe('keys rotate', () => {
   const rotate = (step: string[], now: number) =>
     authctlJson(['keys', 'rotate', 'access', ...step], { env, now: () => new Date(now) });
 
+  // guarantees: authctl-keys-not-early
   test('keys rotate publishes a key, activates it after five minutes, and prunes the old one when no token needs it', async () => {
     const { keys } = await authctlJson(['keys', 'generate', 'access', '--algorithm', 'EdDSA'], { env });
     const begun = Date.now();
@@ -105,6 +106,7 @@ describe('keys rotate', () => {
     expect((await stat(path('access'))).mode & 0o777).toBe(0o600);
   });
 
+  // guarantees: authctl-keys-not-early
   test('keys rotate keeps a refresh key for 180 days after it was retired', async () => {
     await authctlJson(['keys', 'generate', 'refresh'], { env });
     const begun = Date.now();
@@ -142,6 +144,7 @@ describe('the public file, for the push gateway', () => {
     authctlJson(['keys', ...args, '--public-file', open()], { env, now: () => new Date(now) });
   const kidsIn = async (file: string) => (await loadKeyFile(file)).keys.map(({ kid }) => kid);
 
+  // guarantees: no-private-part-shown
   test('the public file is written with the private one at each step, and has no private part', async () => {
     const begun = Date.now();
     const steps: [step: string[], at: number, kids: number][] = [
@@ -196,6 +199,7 @@ describe('the public file, for the push gateway', () => {
 });
 
 describe('the private parts of keys', () => {
+  // guarantees: no-private-part-shown
   test('no private part is printed by keys generate, list and rotate, nor for a file that does not fit', async () => {
     const printed: string[] = [];
     const run = async (args: string[]) => {

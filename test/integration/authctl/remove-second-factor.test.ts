@@ -24,6 +24,7 @@ const noticesOf = async (user_id: string) => {
   return rows.flatMap(({ event }) => (/notice/.test(event.type) ? [event.data] : []));
 };
 
+// guarantees: factor-removal-in-72-hours
 test('remove-second-factor orders the removal in 72 hours, never sooner, and informs the user by mail and in the apps', async () => {
   const phone = await guardedAccount(scene);
   const stream = await scene.openStream(phone);

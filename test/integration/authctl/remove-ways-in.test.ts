@@ -156,6 +156,7 @@ test('remove-ways-in of one kind leaves the other', async () => {
   expect(errorOf(await logInByProvider(scene, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
 });
 
+// guarantees: operator-ends-sessions
 test('remove-ways-in lets no concurrent login slip past', async () => {
   const phone = await newSession(scene);
   const { authenticator } = await addPasskey(scene, phone);
@@ -165,6 +166,7 @@ test('remove-ways-in lets no concurrent login slip past', async () => {
   expect(await live(phone.user_id)).toBe(0);
 });
 
+// guarantees: factor-removal-by-owner
 test('an owner gets an account back from a thief with a passkey, an identity and an authenticator app', async () => {
   const thief = await newSession(scene);
   const { email, user_id } = thief;

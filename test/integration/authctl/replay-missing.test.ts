@@ -34,6 +34,7 @@ async function publishAll(scene: WorkerScene, events: readonly AuthEvent[]): Pro
 }
 
 describe('what was delivered before a subscriber was added', () => {
+  // guarantees: replay-to-new-subscriber
   test.concurrent(
     'a replay sends a new webhook, queue and mail subscriber the earlier events that each takes, once, and no codes',
     closingAll(async (closing) => {

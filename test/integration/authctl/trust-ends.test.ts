@@ -39,6 +39,7 @@ async function trustedDevice({ email, recovery_codes }: GuardedAccount, nth: num
 const logIn = (fields: object) => scene.post('/api/v1/auth/login', fields);
 const refused = { status: 403, json: { error_code: 'ERR-SECOND-FACTOR-REQUIRED' } };
 
+// guarantees: trust-ends-with-session
 test.each<[string, readonly (readonly string[])[]]>([
   ['user logout', [['user', 'logout']]],
   [
@@ -114,6 +115,7 @@ describe('a login that has found its device trusted', () => {
   const heldReads = (count: number) =>
     waitUntil(async () => proxy.held() === count, { what: 'the reads of the account', timeoutMs: 30_000 });
 
+  // guarantees: trust-ends-with-session
   test.each(ends)(
     'a login by any method that has found its device trusted opens no session after %s',
     async (_, end) => {

@@ -163,6 +163,7 @@ test('a client with a bound key behind a proxy blames the address of its proofs,
   }
 });
 
+// guarantees: bound-session
 test('a copy of the storage on another device is signed out there, and does not disturb the owner', async () => {
   const owner = await scene.signedIn(boundBy(memoryKeys()));
   const ownKeys = memoryKeys();

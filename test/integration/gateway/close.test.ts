@@ -107,6 +107,7 @@ describe('a close command', () => {
 });
 
 describe('a close command whose message was lost', () => {
+  // guarantees: stream-closes
   test('a close command whose message was lost is made up for within the reconcile interval', async () => {
     const scene = await openGatewayScene();
     const gateway = await startReadyGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
@@ -134,6 +135,7 @@ describe('a close command whose message was lost', () => {
 });
 
 describe('close commands lost while Redis’s clock is set back', () => {
+  // guarantees: stream-closes
   test.concurrent.each([8_000, 1_500])(
     'a close command that is lost as Redis’s clock is set back by %s ms is made up for by the next rounds',
     (backMs) =>
@@ -182,6 +184,7 @@ test('a revocation for a reason that only a newer api knows closes the stream wi
 });
 
 describe('a session that is closed while its upgrade is under way', () => {
+  // guarantees: no-stream-for-ended-session
   test('a session that is closed during its upgrade gets no stream, although the deny list had nothing when it was asked', async () => {
     const { port } = new URL(testEnvironment().redisUrl);
     const proxy = await startHoldingProxy(Number(port));
@@ -224,6 +227,7 @@ describe('a gateway that is cut off from Redis', () => {
     await proxy.close();
   });
 
+  // guarantees: streams-survive-redis
   test('a gateway that is cut off from Redis keeps its streams, refuses upgrades, and closes what was revoked afterwards', async () => {
     const [device, other] = [newDevice(), newDevice()];
     const [client, stayed] = [await gateway.open(device), await gateway.open(other)];

@@ -75,6 +75,7 @@ const authFrame = async (device: Device, options?: TokenOptions) => ({
   access_token: await signToken(scene.env, device, options),
 });
 
+// guarantees: asyncapi-matches
 test('every frame that the gateway sends is one that the AsyncAPI document has', async () => {
   const device = newDevice();
   const client = await openStream(gateway.base, { ...device, token: await signToken(scene.env, device) });

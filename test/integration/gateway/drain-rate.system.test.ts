@@ -109,6 +109,7 @@ function printArrivals(moves: readonly Move[], arrivals: readonly number[], star
   });
 }
 
+// guarantees: drain-rate
 test('apps that a stopping gateway sends away come to the next one no faster than configured', async () => {
   apps = await openApps();
   const stalls = watchForStalls();

@@ -61,6 +61,7 @@ describe('a gateway that is told to stop', () => {
     expect(performance.now() - since).toBeGreaterThan(2_900);
   });
 
+  // guarantees: stop-despite-faults
   test('a gateway that is told to stop exits with 0 within its limit, with Redis away too', async () => {
     const gateway = await startGatewayProcess({ ...scene.env, REDIS_URL: 'redis://127.0.0.1:1' });
     const { checks } = (await get(gateway.opsBase, '/readyz')).json as { checks: unknown[] };
@@ -77,6 +78,7 @@ describe('a gateway that is told to stop', () => {
 });
 
 describe('a gateway whose configuration is wrong', () => {
+  // guarantees: no-start-with-wrong-config
   test('a gateway whose configuration is wrong does not start', async () => {
     await expect(startGatewayProcess({ ...scene.env, PUSH_PORT: 'none' })).rejects.toThrow('ended before it listened');
   });

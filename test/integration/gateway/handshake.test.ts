@@ -133,6 +133,7 @@ describe('a handshake', () => {
     expect(refusal.headers['www-authenticate']).toContain('invalid_token');
   });
 
+  // guarantees: stream-opens-for-token
   test('a handshake for the stream of another session is refused', async () => {
     const token = await tokenOf(newDevice());
     const refusal = await refusalOf(gateway.base, { ...newDevice(), token });

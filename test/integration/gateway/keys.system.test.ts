@@ -51,6 +51,7 @@ async function outcomeOfStart(): Promise<string> {
 describe('a gateway whose key file cannot be used', () => {
   const [open, closed] = [newSigningKey('ES256', 'open-key'), newSigningKey('ES256', 'closed-key')];
 
+  // guarantees: gateway-without-private-key
   test('a gateway whose key file holds a private key ends with 78 and names the key and the way to the public file', async () => {
     await write([...publicHalves(open), closed]);
     const outcome = await outcomeOfStart();
@@ -102,6 +103,7 @@ describe('a running gateway whose key file gets a private key', () => {
     return (await upgradeRaw(gateway.base, { sessionId, token, place: 'header' })).status;
   }
 
+  // guarantees: gateway-without-private-key
   test('a gateway whose key file gets a private key reports that, and keeps the former keys until the file is right', async () => {
     await write([second, first]);
     expect([await upgradeBy(second), await upgradeBy(first)]).toEqual([401, 101]);

@@ -64,6 +64,7 @@ function read({ opcode, payload }: RawFrame): string | number {
 }
 
 describe('a message', () => {
+  // guarantees: message-at-most-once
   test('a message to a group reaches each of its streams, and no other', async () => {
     const device = newDevice();
     const member = newDevice({ groupId: device.groupId });
@@ -89,6 +90,7 @@ describe('a message', () => {
     expect(await other.next()).toMatchObject({ topic: 'x', payload: null });
   });
 
+  // guarantees: message-at-most-once
   test('a message to a session reaches that device only, in the order of publishing', async () => {
     const device = newDevice();
     const member = newDevice({ groupId: device.groupId });
@@ -160,6 +162,7 @@ describe('a message', () => {
     for (const sent of malformed) await expect(sent).rejects.toThrow('the message is malformed: ');
   });
 
+  // guarantees: nothing-after-close
   test('a message comes no more once the stream was closed, and the close frame is the last', async () => {
     const device = newDevice();
     const member = newDevice({ groupId: device.groupId });
@@ -173,6 +176,7 @@ describe('a message', () => {
     for (let index = 0; index < 200; index += 1) expect(await stayer.next()).toMatchObject({ payload: index });
   });
 
+  // guarantees: nothing-after-close
   test('a message to a client that does not read ends its stream with 4008, and the others get them all', async () => {
     const device = newDevice();
     const member = newDevice({ groupId: device.groupId });
@@ -228,6 +232,7 @@ describe('a message', () => {
 });
 
 describe('messages while Redis is away', () => {
+  // guarantees: messages-are-lost
   test('messages while Redis is away are lost, and later ones come in again', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
@@ -287,6 +292,7 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
     expect(await counted('reserved')).toBe(2);
   });
 
+  // guarantees: publisher-rights
   test('a sibling’s Redis user with the documented rights can do nothing else: no command, no deny list, no listening', async () => {
     const { keys } = scene;
     const { sessionId } = newDevice();

@@ -75,6 +75,7 @@ test('a handshake of a revoked session is an event that names user and session',
   expect(log.takeEvents()).toEqual([refused('IAD_JWT_ACCESS_INVALID', idsOf(device))]);
 });
 
+// guarantees: refusals-audited
 test('a handshake for the stream of another session is an event that names whose token it was', async () => {
   const device = newDevice();
   const before = await counted('ERR-STREAM-SESSION-MISMATCH');
@@ -113,6 +114,7 @@ test('a token that an open stream refuses is an event that names the stream', as
   await client.closed;
 });
 
+// guarantees: refusal-flood-sampled
 test('a flood of bad handshakes writes a bounded number of lines, which stand for all of them', async () => {
   const own = recordLog('push-gateway');
   const flooded = await startTestGateway(scene, env, {}, own.logger);

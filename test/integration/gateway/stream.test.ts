@@ -113,6 +113,7 @@ describe('frames of the client', () => {
     expect(await client.next()).toEqual({ type: 'pong' });
   });
 
+  // guarantees: close-without-frame
   test('frames of more than 64 KiB, or in text that is not UTF-8, end the connection without a close frame', async () => {
     const long = await gateway.open(newDevice());
     long.socket.send(' '.repeat(64 * 1024 + 1));
@@ -127,6 +128,7 @@ describe('frames of the client', () => {
 });
 
 describe('the end of the token', () => {
+  // guarantees: stream-closes-after-token
   test('the end of a token closes its stream 30 s later, and no other stream', async () => {
     const client = await openBriefly(30);
     const later = await openBriefly(60);
@@ -171,6 +173,7 @@ describe('an auth frame', () => {
     expect(Date.parse(String(answer.expires_at)) - Date.now()).toBeGreaterThan(500_000);
   });
 
+  // guarantees: stream-closes-after-token
   test('an auth frame with a bad token, or one of another session, gets an error and changes nothing', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
@@ -236,6 +239,7 @@ describe('an auth frame while Redis is away', () => {
 });
 
 describe('a second connection of a session', () => {
+  // guarantees: second-connection-replaces
   test('a second connection of a session replaces the first', async () => {
     const device = newDevice();
     const first = await gateway.open(device);
@@ -270,6 +274,7 @@ describe('a second connection of a session', () => {
     await other.close();
   });
 
+  // guarantees: second-connection-replaces
   test('a second connection of a session is not harmed by a late word of an older one', async () => {
     const device = newDevice();
     const client = await gateway.open(device);

@@ -98,6 +98,7 @@ describe('a change of group whose commit loses its reply', () => {
     expect(await api.collections.sessions.findOne({ _id: owner.session_id })).toMatchObject({ claims: { ver: 2 } });
   }
 
+  // guarantees: move-complete
   test('a change of group whose commit loses its reply answers 200, and is made once', async () => {
     const scene = await newScene();
     const before = proxy.dropped();
@@ -125,6 +126,7 @@ describe('a change of group whose commit loses its reply', () => {
   });
 });
 
+// guarantees: move-complete
 test('a change of group whose answer is lost is repaired by the refresh that the app sends anyway', async () => {
   const { owner, target, invite } = await newScene();
   await accept(api, owner, invite);

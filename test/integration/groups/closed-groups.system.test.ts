@@ -20,6 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
+// guarantees: move-limit
 test('a closed group’s document is deleted 30 days later, and no other', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'closed-groups-'));
   // Removes expired documents each second, not each minute.

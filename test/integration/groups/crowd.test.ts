@@ -61,6 +61,7 @@ async function joinAtOnce(size: number, podFor: (i: number) => TestApi): Promise
   return (await retries()) - before;
 }
 
+// guarantees: hundred-join
 test('a hundred users who join one group at once over two pods, half of them new, are all let in', async () => {
   await joinAtOnce(100, (i) => pods[i % 2 === 0 ? 0 : 1]);
 });

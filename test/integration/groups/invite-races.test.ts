@@ -77,6 +77,7 @@ async function transactionRetried(before: number): Promise<void> {
 }
 
 describe('a revocation of an invite', () => {
+  // guarantees: revoked-invite
   test('a revocation in the middle of many joins on two pods counts none after its answer, and loses none', async () => {
     const owner = await newSession(api);
     const movers = await Promise.all(Array.from({ length: 4 }, () => newSession(api)));
@@ -159,6 +160,7 @@ describe('a revocation of an invite', () => {
   });
 });
 
+// guarantees: removed-member-stays-out
 test('an invite ends with the member whom it brought, though somebody else joins by it at the same moment', async () => {
   const owner = await newSession(api);
   const token = await newInvite(api, owner);
@@ -248,6 +250,7 @@ describe('the creation of an invite', () => {
     await expectNoGoodInvite(answer, squatter);
   });
 
+  // guarantees: recovery-ends-invites
   test.each([
     ['', false],
     [' and has moved before', true],
@@ -281,6 +284,7 @@ describe('the creation of an invite', () => {
     expect((await create(heir)).status).toBe(201);
   });
 
+  // guarantees: group-owner-and-invites
   test('twelve simultaneous requests for the last 3 invites of a group create 3', async () => {
     const owner = await newSession(api);
     const invite = await stored(await newInvite(api, owner));

@@ -20,6 +20,7 @@ afterAll(async () => {
   await api.close();
 });
 
+// guarantees: max-group-members
 test('fifty simultaneous joins over two pods for the last three places of a group let three users in', async () => {
   const [api] = pods;
   const { home_group_id } = await newSession(api);

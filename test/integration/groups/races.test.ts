@@ -91,6 +91,7 @@ async function expectNoStaleToken(userId: string, tokens: readonly TokenPair[]):
 }
 
 describe('requests during a move', () => {
+  // guarantees: no-old-claims-after-move
   test('logins during a move get no claims of the group that was left', () =>
     repeat(async () => {
       const [target, mover] = await Promise.all([newSession(api), newSession(api)]);
@@ -119,6 +120,7 @@ describe('requests during a move', () => {
     }
   });
 
+  // guarantees: no-old-claims-after-move
   test('refreshes during a move hand out tokens that are valid or refused, and the next refresh is in the new group', () =>
     repeat(async () => {
       const [target, mover] = await Promise.all([newSession(api), newSession(api)]);
@@ -180,6 +182,7 @@ describe('an invite', () => {
     }
   });
 
+  // guarantees: no-join-of-closing-group
   test('an invite into a group whose last member is just leaving makes the new member its owner, or is refused', () =>
     repeat(async () => {
       const [last, mover, elsewhere] = await Promise.all([newSession(api), newSession(api), newSession(api)]);
@@ -214,6 +217,7 @@ describe('a household', () => {
       for (const person of people) await expectAtHome(person);
     }));
 
+  // guarantees: group-owner-and-invites
   test('a household has the right owner if its owner removes a leaving member and leaves too', () =>
     repeat(async () => {
       const [owner, member, third] = await household(3);
@@ -232,6 +236,7 @@ describe('a household', () => {
       for (const person of [owner, member, third]) await expectAtHome(person);
     }));
 
+  // guarantees: one-group-per-account
   test('a household stays consistent while its members come, go and log in at once', async () => {
     const people = await household(4);
     const [owner] = people;

@@ -43,6 +43,7 @@ const hasReplica = async () => !(await onPrimary.info('replication')).includes('
 const listedBy = async (api: TestApi, session: TokenPair) =>
   (await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(session) })).status;
 
+// guarantees: streams-without-redis-and-worker
 test('after a split, no service at the abandoned primary says "allow" for a session that has ended at the new one', async () => {
   const { api } = services;
   const [ended, kept] = [await newSession(api), await newSession(api)];

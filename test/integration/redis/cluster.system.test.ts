@@ -206,6 +206,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     expect(at - since).toBeLessThan(closeBoundMs);
   });
 
+  // guarantees: revoked-after-failover
   test('after the slot’s master is killed and its replica lacks a revocation, no part says "allow", and the streams close', async () => {
     const { api } = services;
     const slotKey = redisKeys(services.name).commands;

@@ -53,6 +53,7 @@ describe('refusals of the Redis user of docs/consumers.md', () => {
   });
   afterAll(() => sibling.disconnect());
 
+  // guarantees: consumer-rights
   test.each<[what: string, attempt: () => Promise<unknown>]>([
     ['ordering a forced logout', () => requestForceLogout(forceLogouts(), { session_id: id, reason: 'none' })],
     ['looking at one', () => findForceLogout(forceLogouts(), id)],
@@ -160,6 +161,7 @@ describe('the commands of docs/consumers.md', () => {
     return new Set(words.filter((word) => known.has(word)));
   }
 
+  // guarantees: consumer-rights
   test('the commands of docs/consumers.md are those of BullMQ’s scripts, with connecting and waiting, and no others', async () => {
     const granted = readDocumentedAcl('consumers.md')
       .rightsFor('')

@@ -86,6 +86,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     return { reports, errors, refusals, outcomes: () => reports.map(({ outcome }) => outcome) };
   }
 
+  // guarantees: consumer-rights
   test('a sibling’s Redis user consumes events, retries one that has failed, and ends one that is malformed', async () => {
     let tries = 0;
     const { outcomes, refusals } = await consume(async () => {

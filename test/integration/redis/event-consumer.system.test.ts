@@ -102,6 +102,7 @@ test('an event that is delivered again is acknowledged without effect', async ()
   expect(await preparedOf(event)).toBe(1);
 });
 
+// guarantees: event-id
 test('two consumers that get the same events at once have each effect once between them', async () => {
   const { subscriber, deliver } = newSubscriber();
   const both = await Promise.all([startConsumer(subscriber), startConsumer(subscriber)]);
@@ -240,6 +241,7 @@ async function endTransactionsOf(appName: string): Promise<number> {
   return left.length;
 }
 
+// guarantees: event-id
 test('a consumer killed before its commit, and one killed before its acknowledgement, repeat no effect', async () => {
   const points = ['commit', 'acknowledgement'] as const;
   const cases = points.map((point) => ({ point, event: newEvent(), ...newSubscriber() }));

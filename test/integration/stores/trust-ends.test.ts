@@ -75,6 +75,7 @@ const reasons = Object.entries(keeps) as [RevocationReason, boolean][];
 describe.each(reasons)('the trust in devices whose sessions end by %s', (reason, isKept) => {
   const revocation = revocationBy(reason);
 
+  // guarantees: trust-ends-with-session
   test('the end of one session decides by its reason over the trust in its device, in a transaction or not', async () => {
     const homes = [await household(), await household(), await household()] as const;
     await sessions.revokeAll([homes[0].phone._id], revocation);
@@ -84,6 +85,7 @@ describe.each(reasons)('the trust in devices whose sessions end by %s', (reason,
     for (const { trusted } of homes) expect(await trusted()).toEqual(isKept ? all : ['tablet', 'drawer']);
   });
 
+  // guarantees: trust-ends-with-session
   test('the end of all sessions decides by its reason over the trust in all devices, also without a session', async () => {
     const homes = [await household(), await household(), await household()] as const;
     const [one, two, other] = homes;
@@ -118,6 +120,7 @@ test('the trust in a device stays after a logout by its newest token', async () 
   expect(await trusted()).toEqual(all);
 });
 
+// guarantees: trust-ends-with-session
 test('the trust in a device ends with its session or not at all in a transaction, and before it outside one', async () => {
   const [within, without] = [await household(), await household()];
   const revoke = ({ phone }: typeof within, session?: ClientSession) =>

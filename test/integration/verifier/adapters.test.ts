@@ -130,6 +130,7 @@ describe.each([
   const remove = (token: string) =>
     send(sibling.base, { method: 'DELETE', path: '/mine', headers: { Authorization: `Bearer ${token}` } });
 
+  // guarantees: sibling-step-up
   test('a sibling asks the bearer of a login by password to step up, and lets two recent factors pass', async () => {
     const { access_token } = await newSession(scene.api);
     const refused = await remove(access_token);
@@ -143,6 +144,7 @@ describe.each([
     expect((await ask({ Authorization: `Bearer ${access_token}` })).status).toBe(200);
   });
 
+  // guarantees: sibling-step-up
   test('a sibling asks again if the proof is too old, even of a token that it has verified before', async () => {
     const token = await steppedUp('2', 400);
     expect((await ask({ Authorization: `Bearer ${token}` })).status).toBe(200);
@@ -158,6 +160,7 @@ describe.each([
   });
 });
 
+// guarantees: sibling-step-up
 test('a misspelled requirement ends the start, not the protection', () => {
   const misspelled = { max_age: 300 } as object;
   expect(() => requireInExpress(verifier, misspelled)).toThrow(TypeError);

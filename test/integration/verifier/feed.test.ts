@@ -58,6 +58,7 @@ const claimsOf = (statement: string) =>
   JSON.parse(Buffer.from(String(statement.split('.')[1]), 'base64url').toString());
 
 describe('a sibling that reads the feed', () => {
+  // guarantees: sibling-feed
   test('a sibling that reads the feed refuses a token after its logout, and the claims of a group that its user has left', async () => {
     const sibling = openSibling();
     const [session, other] = [await newSession(scene.api), await newSession(scene.api)];
@@ -93,6 +94,7 @@ describe('a sibling that reads the feed', () => {
     );
   });
 
+  // guarantees: sibling-feed
   test('a sibling accepts nothing while the list is not complete: the feed has no answer then, not an empty one', async () => {
     const session = await newSession(scene.api);
     await scene.admin.del(keys.denyListComplete);
@@ -156,6 +158,7 @@ describe('an attacker between the feed and a sibling', () => {
     expect(await isDeceived()).toBe(true);
   });
 
+  // guarantees: sibling-feed
   test.each<[string, (statement: string, sent: Record<string, string>) => string | Promise<string>]>([
     ['empties the list', altered({ revoked: [], below: {} })],
     ['leads elsewhere', altered({ cursor: '9.none', more: true })],
@@ -186,6 +189,7 @@ describe('an attacker between the feed and a sibling', () => {
     expect(await isDeceived()).toBe(false);
   });
 
+  // guarantees: sibling-feed
   test('an attacker who repeats an earlier answer hides no logout for longer than the grace', async () => {
     const sibling = openSibling({ graceSeconds: 60 });
     const session = await newSession(scene.api);
@@ -243,6 +247,7 @@ describe('an attacker between the feed and a sibling', () => {
       sibling.close();
     });
 
+    // guarantees: sibling-feed
     test('an attacker who gives out keys is not believed if the sibling has a file of them', async () => {
       lead();
       const sibling = openSibling({ readKeys: publicKeys });

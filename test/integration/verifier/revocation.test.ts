@@ -15,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 describe('a sibling that reads the deny list', () => {
+  // guarantees: sibling-deny-list
   test('a sibling that reads the deny list refuses a token after its logout, which it had accepted', async () => {
     const verifier = scene.openVerifier();
     const [session, other] = [await newSession(scene.api), await newSession(scene.api)];
@@ -54,6 +55,7 @@ describe('a sibling that reads the deny list', () => {
     verifier.close();
   });
 
+  // guarantees: sibling-deny-list
   test('a sibling that reads the deny list refuses the claims of a group that the user has left, and accepts the new ones', async () => {
     const verifier = scene.openVerifier();
     const session = await newSession(scene.api);
@@ -64,6 +66,7 @@ describe('a sibling that reads the deny list', () => {
     verifier.close();
   });
 
+  // guarantees: sibling-deny-list
   test('a sibling accepts nothing while the deny list is not complete, because it does not know', async () => {
     const session = await newSession(scene.api);
     await scene.admin.del(redisKeys(keyPrefix).denyListComplete);
@@ -85,6 +88,7 @@ describe('a sibling that reads the deny list', () => {
 });
 
 describe('Redis away', () => {
+  // guarantees: sibling-deny-list
   test('while Redis is away, a sibling uses its copy for the grace, then accepts nothing until the list is complete', async () => {
     const graceSeconds = 3_600;
     const verifier = scene.openVerifier({ graceSeconds });
@@ -113,6 +117,7 @@ describe('Redis away', () => {
     expect(verifier.reports.map(({ kind }) => kind)).toEqual(['revocations-away', 'revocations-back']);
   });
 
+  // guarantees: sibling-deny-list
   test('a Redis that lost everything brings no revoked token back', async () => {
     const verifier = scene.openVerifier();
     const session = await newSession(scene.api);
@@ -138,6 +143,7 @@ describe('the Redis user of docs/verifying.md', () => {
   });
   afterAll(() => sibling.disconnect());
 
+  // guarantees: sibling-rights
   test('the Redis user of docs/verifying.md is refused nothing that a verifier needs', async () => {
     await scene.admin.call('ACL', 'LOG', 'RESET');
     const verifier = scene.openVerifier();
@@ -148,6 +154,7 @@ describe('the Redis user of docs/verifying.md', () => {
     expect(await scene.admin.call('ACL', 'LOG')).toEqual([]);
   });
 
+  // guarantees: sibling-rights
   test.each<[what: string, attempt: () => Promise<unknown>]>([
     ['denying a session', () => sibling.set(keys.denied('s'), 'none:SESSION_REVOKED')],
     ['accepting one again', () => sibling.del(keys.denied('s'))],

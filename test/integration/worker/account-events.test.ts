@@ -12,6 +12,7 @@ async function openInbox({ mongo, db }: WorkerScene) {
   return openMongoInbox({ client: mongo, collection: db.collection('inbox') });
 }
 
+// guarantees: account-events
 test.concurrent(
   'account events and registrations reach webhooks and queue consumers, published or left to the relay',
   closingAll(async (closing) => {
@@ -88,6 +89,7 @@ test.concurrent(
   }),
 );
 
+// guarantees: deletion-event
 test.concurrent(
   'a deletion that a queue consumer keeps refusing stays on its queue, beyond every number of attempts',
   closingAll(async (closing) => {

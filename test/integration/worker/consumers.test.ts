@@ -86,6 +86,7 @@ describe('a consumer of jobs', () => {
     return consumer;
   }
 
+  // guarantees: codes-leave-room
   test('a consumer gives other jobs turns while requests for codes come faster than it handles them', async () => {
     const others = ['a', 'b', 'c'];
     await add(...others);

@@ -13,6 +13,7 @@ import { startTestWorker } from '../../support/worker-service.ts';
 
 // These tests mostly wait for locks, deadlines and intervals, so they run concurrently.
 
+// guarantees: event-per-registration
 test.concurrent(
   'a worker killed at each delivery loses nothing: the same event comes again until it is acknowledged',
   closingAll(async (closing) => {

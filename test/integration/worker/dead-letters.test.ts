@@ -110,6 +110,7 @@ describe('an event that is given up', () => {
     expect(await letters.bury({ ...givenUp, replayedAt })).toBe(true);
   });
 
+  // guarantees: dead-letters-wait
   test('a metric shows a dead letter until it is discarded, and its row stays as long', async () => {
     const scene = closing(await openWorkerScene([{ name: 'billing', kind: 'queue' }]));
     const { letters } = operator(scene);

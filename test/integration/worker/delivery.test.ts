@@ -32,6 +32,7 @@ async function worker(env: Readonly<Record<string, string>>): Promise<TestWorker
 }
 
 describe('delivery to webhooks', () => {
+  // guarantees: slow-subscriber
   // answers: Keycloak 45303, https://github.com/keycloak/keycloak/issues/45303
   // A request for events that reach other services reliably.
   test('a webhook that is down or hangs delays no other, and gets the event when it recovers', async () => {

@@ -97,6 +97,7 @@ describe('failures of an erasure’s steps', () => {
   // A failed commit leaves its transaction open, with its locks, for the minute that MongoDB gives it.
   const beforeCommit = steps.filter(([step]) => step !== 'the commit');
 
+  // guarantees: erasure-once
   test.each(beforeCommit)('a failure of a step leaves the account whole: %s', async (...step) => {
     const owner = await newOwner();
     const before = await state(owner);
@@ -118,6 +119,7 @@ describe('failures of an erasure’s steps', () => {
   });
 });
 
+// guarantees: erasure-once
 test('a commit whose result MongoDB never reports has erased the account once', async () => {
   const owner = await newOwner();
   const shutdownInProgress = 91;
@@ -146,6 +148,7 @@ async function heldCommand(command: string): Promise<Document | undefined> {
 const killed = process.env.ERASURE_KILLS === 'all' ? steps : steps.filter((_, index) => index % 4 === 1);
 
 describe('kills before an erasure’s steps', () => {
+  // guarantees: erasure-once
   test.each(killed)('a worker that is killed before a step leaves the account whole: %s', async (...step) => {
     const owner = await newOwner();
     const before = await state(owner);

@@ -46,6 +46,7 @@ const deletedEvents = (userId: string) =>
     .map(({ event }) => event)
     .toArray();
 
+// guarantees: erased-account
 test('an erased account leaves no trace of the person, and its address is free', async () => {
   const { api } = scene;
   const email = `Cook-${randomUUID()}@example.com`;
@@ -131,6 +132,7 @@ test('an erased member leaves the group to the others', async () => {
   await expectSound(api);
 });
 
+// guarantees: erasure-once
 test(
   'several workers erase each account once',
   closingAll(async (closing) => {

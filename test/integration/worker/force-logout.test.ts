@@ -134,6 +134,7 @@ describe('a forced logout', () => {
     expect(await session(phone.session_id)).toEqual(before);
   });
 
+  // guarantees: forced-logout
   test('a forced logout that runs again changes nothing: a session that began since lives on', async () => {
     const phone = await newSession(api);
     const jobId = await force({ user_id: phone.user_id, reason }, 'incident-1');
@@ -264,6 +265,7 @@ describe('a forced logout in a scene of its own', () => {
     }
   });
 
+  // guarantees: forced-logout
   test('a forced logout that was committed but not announced is announced by the next attempt, and ends nothing else', async () => {
     const phone = await newSession(api);
     const denyList = createDenyList(redis, redisKeys(api.keyPrefix), denialLifetimeMs(600));
@@ -296,6 +298,7 @@ describe('a forced logout in a scene of its own', () => {
 describe('a forced logout through all services', () => {
   afterEach(endAll);
 
+  // guarantees: revoked-tokens-refused
   test('a forced logout through all services closes streams with 4001, and tokens and upgrades are refused', async () => {
     const services = await startTestServices();
     endings.push(() => services.close());

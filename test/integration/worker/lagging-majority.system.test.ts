@@ -109,6 +109,7 @@ const majorityHas = (...sessions: readonly Session[]) =>
     storesOf(scene.collections).sessions.areRevoked(sessions.map(({ session_id }) => session_id)),
   );
 
+// guarantees: revocation-after-503
 test('a logout that got 503 still takes effect: the worker announces it when a majority has it', async () => {
   // The api's clock is behind, so its decisions look older to the worker: a lag of seconds acts like half a minute.
   scene.clock.pass(-20_000);
@@ -143,6 +144,7 @@ const again: readonly [name: string, send: (on: TokenApi, session: Session) => P
   ['a logout of all', (on, session) => on.post('/api/v1/auth/logout-all', {}, bearer(session)), 401],
 ];
 
+// guarantees: answers-not-rolled-back
 test('a logout that got 503 is announced by any request that ends the session again, once a majority has it', async () => {
   // Completes the deny list, because no worker runs.
   await (await denyList.beginRebuild()).complete();
@@ -172,6 +174,7 @@ test('a logout that got 503 is announced by any request that ends the session ag
   }
 });
 
+// guarantees: revocation-after-503
 test('no round of the worker steps over a revocation or a change of group that no majority has, however late it is', async () => {
   let time = Date.now();
   const sessions = storesOf(scene.collections).sessions;
@@ -208,6 +211,7 @@ test('no round of the worker steps over a revocation or a change of group that n
   });
 });
 
+// guarantees: revoked-tokens-refused
 test('while the deny list is away, the api refuses what the primary has as revoked, whatever the majority shows', async () => {
   await redis.del(redisKeys(scene.database).denyListComplete);
   const [ended, moved, good] = await Promise.all([newSession(api), newSession(api), newSession(api)]);

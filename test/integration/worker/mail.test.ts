@@ -32,6 +32,7 @@ async function startSink(closing: Closing): Promise<MailSink> {
   return sink;
 }
 
+// guarantees: mail-secrets
 test.concurrent(
   'a webhook with a key gets address and code, which it alone can read, and another gets neither',
   closingAll(async (closing) => {
@@ -69,6 +70,7 @@ function secretIn(received: Received | undefined): string | undefined {
 }
 
 describe('a mail subscriber', () => {
+  // guarantees: mail-secrets
   test.concurrent(
     'a mail subscriber sends the code to the address that it is for, in the language of the account, with the provider',
     closingAll(async (closing) => {
@@ -213,6 +215,7 @@ describe('a mail subscriber', () => {
     }),
   );
 
+  // guarantees: code-mailed-while-valid
   test.concurrent(
     'a mail server that is away delays no other subscriber, and gets the mail when it is back',
     closingAll(async (closing) => {

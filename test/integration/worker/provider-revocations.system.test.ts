@@ -65,6 +65,7 @@ const auditOf = (identity_id: string) =>
 /** The record follows the row's end. */
 const untilAudited = (identityId: string) => eventually('it is audited', async () => auditOf(identityId).length > 0);
 
+// guarantees: provider-codes
 test('a provider that is down delays no erasure, and its token is revoked later', async () => {
   const { session, identity_id, token } = await linked();
   const dump = async () => findSecrets(new Map([['token', token]]), await dumpMongo(api.mongo.db(api.database)));
@@ -151,6 +152,7 @@ test('the pauses between revocations of a token grow, and after 30 days it is gi
   expect(auditOf(identity_id)).toEqual(['provider_token.given_up']);
 });
 
+// guarantees: provider-codes
 test('a worker that was killed leaves the token to another one', async () => {
   await worker.close();
   issuer.behave({ delayMs: 2_500 }, 'revoke');

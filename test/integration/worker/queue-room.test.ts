@@ -31,6 +31,7 @@ const push = (list: 'wait' | 'paused', jobs: number, name = 'analytics') =>
 const delay = (jobs: number) =>
   redis.zadd(keyOf('analytics', 'delayed'), ...Array.from({ length: jobs }, (_, job) => [job, `job-${job}`]).flat());
 
+// guarantees: queue-bounded
 test.each([
   ['5,000 wait', () => push('wait', 1), () => push('wait', 4_999)],
   ['5,000 wait in a queue that is paused', () => push('paused', 1), () => push('wait', 4_999)],
@@ -65,6 +66,7 @@ test.each([
   },
 );
 
+// guarantees: codes-leave-room
 test('a queue with a thousand requests for codes at its head has no more room for them than for other events', async () => {
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
   await redis.hset(keyOf('analytics', 'code'), 'name', urgentTopic);

@@ -81,6 +81,7 @@ describe('changes whose write came late', () => {
     expect(await denyList.peek(sessions)).toEqual([revoked, below]);
   });
 
+  // guarantees: revocation-after-503
   test('a change whose machine stood still for minutes is found within a minute', async () => {
     const round = await startRounds();
     time += 1_000;

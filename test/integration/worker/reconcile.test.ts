@@ -69,6 +69,7 @@ async function countRevoked(denyList: DenyList, sessionIds: readonly string[]): 
 }
 
 describe('the reconciliation of the deny list with MongoDB', () => {
+  // guarantees: revocation-repaired
   test('a revocation that Redis never heard of is denied, and its streams are told to close', async () => {
     const scene = closing(await openWorkerScene());
     const heard = await listen(scene);

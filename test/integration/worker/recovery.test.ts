@@ -51,6 +51,7 @@ async function openWebhook(closing: Closing, answer = status(500)) {
 }
 
 describe('events that wait for a subscriber', () => {
+  // guarantees: events-after-outage
   test.concurrent(
     'events that wait for a webhook come as soon as it has taken one, by two workers, and none is lost',
     closingAll(async (closing) => {
@@ -171,6 +172,7 @@ describe('events that wait for a subscriber', () => {
 });
 
 describe('jobs that are brought forward', () => {
+  // guarantees: events-after-outage
   test.concurrent(
     'jobs that are brought forward come evenly, the oldest first, none later than before, and none that began outside the span',
     closingAll(async (closing) => {

@@ -349,6 +349,7 @@ describe('a round of the relay', () => {
     expect(await waiting(full)).toEqual([deleted._id]);
   });
 
+  // guarantees: code-mailed-while-valid
   test('a round of the relay drops an expired request for a code, counts that, and leaves no dead letter', async () => {
     const [late, good] = [newCodeRequest(new Date(Date.now() - 1)), newCodeRequest()];
     for (const event of [late, good]) await stored({ event });
@@ -366,6 +367,7 @@ describe('a round of the relay', () => {
     expect(await deadLetters.list({ limit: 1 })).toEqual([]);
   });
 
+  // guarantees: code-overtakes-events
   test('a round of the relay puts a request for a code before thousands of older rows, at the head of its queues', async () => {
     await collections.outbox.insertMany(Array.from({ length: 20_000 }, () => dueRow()));
     await collections.outbox.insertMany(Array.from({ length: 200 }, () => dueRow({ event: newDeletedEvent() })));
@@ -382,6 +384,7 @@ describe('a round of the relay', () => {
     }
   });
 
+  // guarantees: code-overtakes-events
   test('a round of the relay puts a request for a code on a queue that is full for other events', async () => {
     const [code, other] = [await stored({ event: newCodeRequest() }), await stored({ event: newDeletedEvent() })];
     const both = names.map(accountQueueOf);

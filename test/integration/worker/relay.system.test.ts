@@ -59,6 +59,7 @@ describe('the relay', () => {
 });
 
 describe('a queue that nobody empties', () => {
+  // guarantees: slow-subscriber
   test.concurrent(
     'a queue that nobody empties takes 5,000 events, delays nobody, and gets the others once there is room',
     closingAll(async (closing) => {
@@ -133,6 +134,7 @@ describe('the relay with a Redis that fails', () => {
     }),
   );
 
+  // guarantees: event-per-registration
   test.concurrent(
     'an event on its way is delivered under its own id although Redis is replaced by an empty one',
     closingAll(async (closing) => {
@@ -160,6 +162,7 @@ describe('the relay with a Redis that fails', () => {
     }),
   );
 
+  // guarantees: stop-despite-faults
   test.concurrent(
     'a worker stops in order, with exit 0, while Redis is away and a delivery hangs',
     closingAll(async (closing) => {

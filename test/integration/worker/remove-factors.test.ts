@@ -92,6 +92,7 @@ describe('a removal that is due', () => {
     expect((await scene.storedChallenge(code.challenge_id))?.ended_at).toEqual(scene.now());
   });
 
+  // guarantees: factor-removal-in-72-hours
   test('a removal waits a minute after its time, for clocks that differ, and is never early', async () => {
     const users = [await guarded(ago(0.99)), await guarded(ago(0)), await guarded(ago(-1))];
     await round();
@@ -142,6 +143,7 @@ describe('a removal that is due', () => {
   });
 });
 
+// guarantees: factor-removal-in-72-hours
 test('either a stop or a removal at the same time succeeds, and the stop only before the removal is due', async () => {
   const { factorRemovals, transaction } = scene.deps;
   for (const minutes of [2, -2]) {

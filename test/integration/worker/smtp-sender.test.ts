@@ -68,11 +68,13 @@ test.each([
 });
 
 describe('an attempt that sends no mail, whose error has no more than a code', () => {
+  // guarantees: mail-over-tls
   test('no mail goes out if the server does not offer STARTTLS', async () => {
     await expect(send('smtp://', {})).rejects.toThrow(/^(no answer: ETLS|answered \d{3})$/);
     expect(sink.mails()).toEqual([]);
   });
 
+  // guarantees: mail-over-tls
   test('no mail goes out if nobody vouches for the server’s certificate', async () => {
     tls.setDefaultCACertificates(authorities);
     await expect(send('smtps://', { ...mailServerCertificate, secure: true })).rejects.toThrow(/^no answer: [A-Z_]+$/);

@@ -26,7 +26,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 const linesOf = (path: string) => read(path).split('\n').length - 1;
 
 /** Pages that are generated as a whole. */
-const generatedPages = ['docs/errors.md', 'docs/benchmarks.md', 'docs/mutation.md'];
+const generatedPages = ['docs/errors.md', 'docs/benchmarks.md', 'docs/guarantees-tests.md', 'docs/mutation.md'];
 
 function wordsByHand(): number {
   const pages = files.filter((path) => path.endsWith('.md') && !generatedPages.includes(path));
@@ -106,7 +106,7 @@ const measures: readonly Measure[] = [
   {
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
-    aim: 59_450,
+    aim: 53_720,
     count: wordsByHand,
   },
   {

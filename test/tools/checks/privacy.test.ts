@@ -5,6 +5,7 @@ import { expect, test } from '@jest/globals';
 const page = readFileSync(new URL('../../../docs/privacy.md', import.meta.url), 'utf8');
 const rowsOfPage = page.split('\n').filter((line) => line.startsWith('| `'));
 
+// guarantees: fields-documented
 test('docs/privacy.md names every field of every collection', () => {
   const rows = Object.values<StoredFields>(storedFields).flatMap((fields) => fields.rows);
   expect(rows.length).toBeGreaterThan(50);

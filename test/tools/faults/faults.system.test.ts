@@ -25,6 +25,7 @@ const args = [
 /** Limit for a program that hangs. It is then stopped, and reports its results so far, before the test’s own limit. */
 const timeout = 480_000;
 
+// guarantees: true-under-faults
 test('kills, a frozen primary and an emptied Redis break no promise to an app', async () => {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'], timeout });
   const [output, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);

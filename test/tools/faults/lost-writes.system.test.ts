@@ -125,6 +125,7 @@ async function isConfirming(primary: number): Promise<boolean> {
   return found.length > 0;
 }
 
+// guarantees: idempotency-key
 test('no acknowledged change is lost with a primary whose last writes no other member had', async () => {
   const primary = await findPrimary();
   const apps = steps.map((_, index) => newApp(index));

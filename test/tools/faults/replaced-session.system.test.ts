@@ -63,6 +63,7 @@ async function told() {
   return { codes: closes.map(({ code }) => code), violations: history.violations.map(({ what }) => what) };
 }
 
+// guarantees: login-closes-streams
 test('an app that logs in again gets 4005 on its old stream, and goes on with its new session', async () => {
   const { session: former, stream } = app.device;
   await logInAgain(app);

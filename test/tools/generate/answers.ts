@@ -9,9 +9,12 @@ interface Answer {
 }
 
 /** Matches a tag: `// answers: report, address`, and below it what happened there. */
-const tagForm = /^ *\/\/ answers: (\S.*), (https:\/\/\S+)\n((?: *\/\/ (?!answers:)\S.*\n)+)/;
+const tagForm = /^ *\/\/ answers: (\S.*), (https:\/\/\S+)\n((?: *\/\/ (?!answers:|guarantees:)\S.*\n)+)/;
 /** Matches the test below its tags, up to its title. */
-const testForm = /^(?: *\/\/.*\n)* *test(?:\.each[\s\S]*?\))?\(\s*(['"`])(.+?)\1,/;
+const testForm = /^(?: *\/\/.*\n)* *test(?:\.concurrent)?(?:\.each(?:<[^\n]*?>)?\([\s\S]*?\))?\(\s*(['"`])(.+?)\1,/;
+
+/** Returns the title of the test that is directly below a tag. */
+export const titleBelow = (source: string): string | undefined => testForm.exec(source)?.[2];
 
 /**
  * Returns the reports that the tests of a source answer by their tags. Throws if a tag has another form, or no test
@@ -22,7 +25,7 @@ export function answersIn(file: string, source: string): Answer[] {
     const where = `${file}:${source.slice(0, index).split('\n').length}`;
     const [tag = '', report = '', address = '', below = ''] = tagForm.exec(source.slice(index)) ?? [];
     if (tag === '') throw new Error(`${where}: the tag is not "answers: report, address" with what happened below`);
-    const [, , title] = testForm.exec(source.slice(index + tag.length)) ?? [];
+    const title = titleBelow(source.slice(index + tag.length));
     if (title === undefined) throw new Error(`${where}: there is no test directly below the tag`);
     return {
       report,

@@ -90,6 +90,7 @@ describe('tokens that come again', () => {
 });
 
 describe('changes of keys', () => {
+  // guarantees: removed-key
   test('a change of keys drops at once what a removed key had signed, and verifies the rest again', async () => {
     const verify = newCache();
     const [byA, byB] = [sign(a), sign(b)];

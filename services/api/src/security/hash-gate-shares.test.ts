@@ -71,6 +71,7 @@ describe('waiting at the hash gate', () => {
     await cook;
   });
 
+  // guarantees: flood-elsewhere
   test('waiting slots pass from the source with the most to one with fewer, the youngest first', async () => {
     const { ask, refused, shed, gate } = openGate();
     for (let each = 1; each <= 8; each += 1) await ask('flood', `flood ${each}`);

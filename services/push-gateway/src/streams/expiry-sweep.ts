@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 
-/** Seconds for which a stream outlives its token (docs/specification/push-stream.md, "Closing"). */
+/** Seconds for which a stream outlives its token (docs/push.md, "Close codes"). */
 const graceSeconds = 30;
 const sweepIntervalMs = 1_000;
 

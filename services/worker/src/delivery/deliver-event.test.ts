@@ -151,6 +151,7 @@ describe('requests to email a code', () => {
   });
 });
 
+// guarantees: deletion-event
 test('an event of a deletion is never written off for its age', async () => {
   const data = createAccountEvent(
     'service.auth.events.deleted',

@@ -104,6 +104,7 @@ describe('attempts at a webhook that succeed', () => {
     expect(connections).toBe(2);
   });
 
+  // guarantees: signed-webhook
   test('each secret signs an attempt, the first one first', async () => {
     const signatures: string[] = [];
     const verify: boolean[] = [];
@@ -135,6 +136,7 @@ describe('attempts at a webhook that succeed', () => {
 });
 
 describe('attempts at a webhook that fail', () => {
+  // guarantees: signed-webhook
   test.each([
     ['a redirect, which is not followed', head('302 Found', 'Location: http://127.0.0.1:1/'), 302, undefined],
     ['the first status that is no success', head('300 Multiple Choices'), 300, undefined],

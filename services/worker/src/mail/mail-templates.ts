@@ -28,7 +28,7 @@ const codeFields = ['code', 'minutes', 'email'];
 const noticeFields = ['email', 'time'];
 
 /** Purpose → placeholders that its templates may have. */
-const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
+export const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
   ...(Object.fromEntries(CodePurpose.enum.map((purpose) => [purpose, codeFields])) as Record<CodePurpose, string[]>),
   identity_link: [...codeFields, 'provider'],
   new_device: noticeFields,

@@ -21,9 +21,9 @@ function answeredReactions(): string[] {
   return answeredCodes().map((code) => catalogue[code]?.reaction.type ?? `none of ${code}`);
 }
 
-test('docs/apps.md has every reaction to an error of this service, and no other', () => {
-  const [, section = ''] = read('docs/apps.md').split('\n## Reactions\n');
-  const described = [...section.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, type]) => type);
+test('docs/errors.md has a text for every reaction to an error of this service, and no other', () => {
+  const [, section = ''] = read('docs/errors.md').split('\n## Reactions\n');
+  const described = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, type]) => type);
   expect(described.toSorted()).toEqual([...new Set(answeredReactions())].toSorted());
 });
 
