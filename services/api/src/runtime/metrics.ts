@@ -14,7 +14,7 @@ export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 export function createApiMetrics({ registry }: Metrics, providers: readonly string[]) {
   return {
     requestDuration: createRequestDuration(registry),
-    ...createAuditCounters(registry),
+    ...createAuditCounters(registry, providers),
     registrations: createZeroedCounter({
       registry,
       name: 'auth_registrations_total',
