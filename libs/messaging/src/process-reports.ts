@@ -21,7 +21,7 @@ export interface ReportedSettings {
   readonly refused_by?: Readonly<Record<string, { readonly fault: string; readonly at: string }>>;
 }
 
-/** What the providers last said of the proof of this process. */
+/** The last words of each provider on the proof of this process. */
 export interface RefusalNotes {
   /** Notes what a request came to; undefined: to what was asked for. */
   note(provider: string, fault: string | undefined): void;

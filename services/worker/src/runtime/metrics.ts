@@ -67,7 +67,7 @@ export function createBacklogGauges(
   });
 }
 
-/** What the worker counts in MongoDB, by gauge. */
+/** Work that the worker counts in MongoDB, by gauge. */
 const workGauges = {
   auth_erasures_overdue: 'Accounts that should have been erased ten minutes ago or earlier, 100,000 at most',
   auth_factor_removals_overdue:

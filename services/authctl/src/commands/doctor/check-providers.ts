@@ -22,7 +22,7 @@ export async function checkProviders({ IDENTITY_PROVIDERS }: ProviderSettings): 
 /** Advice for what a provider refuses of this service, by fault. */
 export const refusalMends: Readonly<Record<string, string>> = {
   wrong_client:
-    'See private_key, key_id, team_id and client_ids of the provider in IDENTITY_PROVIDERS, and redirect_uris: docs/operations.md, "Apple\'s key".',
+    'See private_key, key_id, team_id and client_ids of the provider in IDENTITY_PROVIDERS, and redirect_uris: docs/operations.md, "The key for Apple".',
   wrong_page:
     'See redirect_uris of the provider in IDENTITY_PROVIDERS: each must be the page to which the app is sent.',
   other_app: 'See client_ids of the provider in IDENTITY_PROVIDERS.',
