@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Provider, startProvider } from '@auth-account/local-stack/provider';
 import { newRemoval } from '@auth-account/stores/factor-removals';
@@ -8,6 +9,7 @@ import { newEmail, newSession, password, registerAccount } from './accounts.ts';
 import { newDeviceKey } from './device-key.ts';
 import { addPasskey, passkeyLogin } from './passkeys.ts';
 import { exchangingEntry, newHome, newPerson, requestProviderLogin } from './providers.ts';
+import { serviceEnvironment } from './test-api.ts';
 import type { TestStack } from './test-stack.ts';
 
 /** Logins by passkey of one network in 15 minutes: enough for an alert about their faults, then a limit. */
@@ -31,6 +33,7 @@ export async function openSignInFaults(): Promise<SignInFaults> {
       foreignOrigin,
       wrongProofs,
       foreignRefreshes,
+      brokenKeyFile,
       stuckWork,
     ],
     settings: { IDENTITY_PROVIDERS: JSON.stringify([entry]), PASSKEY_LIMIT_PER_ADDRESS: String(passkeyLimit) },
@@ -103,6 +106,19 @@ const foreignRefreshes: Fault = {
     const { refresh_token } = await newSession(stack);
     const foreign = refresh_token.replace(/.{8}$/, 'AAAAAAAA');
     await until(enough, 50, () => stack.post('/api/v1/auth/refresh', { refresh_token: foreign }));
+  },
+};
+
+/** All processes share the file. */
+const brokenKeyFile: Fault = {
+  name: 'the file of the server keys is broken',
+  alerts: ['AuthKeyFileRefused'],
+  async induce(_, enough) {
+    const file = serviceEnvironment('').SERVER_KEYS_FILE ?? '';
+    const text = await readFile(file);
+    await writeFile(file, '{');
+    await until(enough, 100, async () => undefined);
+    await writeFile(file, text);
   },
 };
 

@@ -214,7 +214,8 @@ export async function compose(
   { hostNow = Date.now }: WorkerTestOverrides = {},
 ): Promise<ServiceParts> {
   // Keys and templates are read first, so that a problem with them shows before any connection is open.
-  const serverKeys = await watchKeys(config.SERVER_KEYS_FILE, { check: createEmailCodes, logger });
+  const { setKeyFileRefused: setRefused } = serviceMetrics;
+  const serverKeys = await watchKeys(config.SERVER_KEYS_FILE, { check: createEmailCodes, logger, setRefused });
   const mail = {
     renderMail: await loadMailTemplates(config.MAIL_TEMPLATES_DIR),
     emailCodes: createEmailCodes(serverKeys),
@@ -222,8 +223,7 @@ export async function compose(
     removalStopTokens: createRemovalStopTokens(serverKeys),
   };
   const { mongo, clock, denying, adding, consuming } = openConnections(config, logger, hostNow, serviceMetrics);
-  const keys = redisKeys(config.KEY_PREFIX);
-  const db = mongo.db(config.MONGODB_DATABASE);
+  const [keys, db] = [redisKeys(config.KEY_PREFIX), mongo.db(config.MONGODB_DATABASE)];
   const delivered = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind !== 'queue').map(({ name }) => name);
   const metrics = createWorkerMetrics(serviceMetrics, delivered, [...readProviders(config.IDENTITY_PROVIDERS).keys()]);
   const refusals = createRefusalNotes(clock.now);
