@@ -88,6 +88,7 @@ const secondFactors: Calls['secondFactors'] = {
 
 const factorRemovals: Calls['factorRemovals'] = {
   findHolder: ({ stores }) => stores.factorRemovals.findHolder(id),
+  countDue: ({ stores }) => stores.factorRemovals.countDue(at, 1),
 };
 
 const spentProofs: Calls['spentProofs'] = {

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import * as Type from '@auth-account/contracts/type';
 import { describe, expect, test } from '@jest/globals';
 import { ConfigError } from './config-error.ts';
@@ -45,6 +46,15 @@ describe('entries of providers', () => {
     [{ ...own, jwks_uri: 'http://127.0.0.1:9/keys' }],
   ])('an entry is accepted: %j', (entry) => {
     expect(problemsOf(entry)).toBe('');
+  });
+
+  test('the entries of docs/operations.md are accepted, with a whole key in place of the one that they shorten', () => {
+    const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const [, example = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
+    const entries: object[] = JSON.parse(
+      example.replace(/-----BEGIN[^"]*/, JSON.stringify(secrets.private_key).slice(1, -1)),
+    );
+    expect(load(...entries)).toMatchObject([{ preset: 'apple' }, { preset: 'google' }]);
   });
 
   test.each([

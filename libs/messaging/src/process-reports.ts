@@ -17,6 +17,32 @@ export interface ReportedSettings {
   /** Seconds of life of the access tokens that the process signs, and the longest life that it accepts. */
   readonly token_seconds?: { readonly signs?: number; readonly takes: number };
   readonly keys: Readonly<Partial<Record<'access' | 'refresh' | 'server', ReportedKeys>>>;
+  /** Providers that have refused the process since they last took its proof, with the fault and the time of the last refusal. */
+  readonly refused_by?: Readonly<Record<string, { readonly fault: string; readonly at: string }>>;
+}
+
+/** The last words of each provider on the proof of this process. */
+export interface RefusalNotes {
+  /** Notes what a request came to; undefined: to what was asked for. */
+  note(provider: string, fault: string | undefined): void;
+  report(): NonNullable<ReportedSettings['refused_by']>;
+}
+
+/** Faults for which a provider refuses this service rather than a person's code or token. */
+const ownFaults: readonly unknown[] = ['wrong_client', 'wrong_page', 'other_app'];
+
+/** Creates empty notes. `now` returns milliseconds since the epoch. */
+export function createRefusalNotes(now: () => number): RefusalNotes {
+  const refusals = new Map<string, { readonly fault: string; readonly at: string }>();
+  return {
+    note(provider, fault) {
+      // A provider that was not reached has said nothing.
+      if (fault === 'unavailable') return;
+      if (fault === undefined || !ownFaults.includes(fault)) refusals.delete(provider);
+      else refusals.set(provider, { fault, at: new Date(now()).toISOString() });
+    },
+    report: () => Object.fromEntries(refusals),
+  };
 }
 
 /** The state of a running process, by which an operator finds the one that differs. */

@@ -36,6 +36,8 @@ export interface FactorRemovalStore {
   stop(userId: string, removalId: string, at: Date, session: ClientSession): Promise<boolean>;
   /** Returns some of the accounts whose removal was due at `by`. */
   listDue(by: Date, page: { readonly skip: number; readonly limit: number }): Promise<DueRemoval[]>;
+  /** Returns the number of accounts whose removal was due at `by`, `limit` at most. */
+  countDue(by: Date, limit: number): Promise<number>;
   /**
    * Switches the second factor off at `at`; false if the order has ended, or is carried out already. Conflicts with a
    * concurrent login.
@@ -70,6 +72,7 @@ export function createFactorRemovalStore({ users }: Collections, now: () => Date
         totp?.removal === undefined ? [] : [{ userId: _id, removal: totp.removal, locale }],
       );
     },
+    countDue: (by, limit) => users.countDocuments({ 'totp.removal.due_at': { $lte: by } }, { limit }),
     async carryOut({ userId, removal }, at, session) {
       const due = { _id: userId, 'totp.removal.id': removal.id, 'totp.removal.due_at': { $lte: at } };
       // Later than the change before, so that the account's version differs.

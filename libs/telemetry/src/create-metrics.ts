@@ -20,6 +20,8 @@ export interface Metrics {
   render(accept: string | undefined): Promise<{ readonly contentType: string; readonly body: string }>;
   /** Exports the milliseconds by which the host's clock is ahead of the clock of a store. */
   setClockAhead(store: 'mongodb' | 'redis', aheadMs: number): void;
+  /** Exports whether the content of a key file is refused, by the file's name. */
+  setKeyFileRefused(file: string, isRefused: boolean): void;
   /** Exports `auth_ready`; `isReady` is called at each scrape. */
   watchReadiness(isReady: () => Promise<boolean>): void;
 }
@@ -48,9 +50,16 @@ export function createMetrics({ service }: { readonly service: string }): Metric
     labelNames: ['store'],
     registers: [registry],
   });
+  const keyFileRefused = new Gauge({
+    name: 'auth_key_file_refused',
+    help: '1 while the content of the key file is refused and the former keys stay, else 0',
+    labelNames: ['file'],
+    registers: [registry],
+  });
 
   return {
     registry,
+    setKeyFileRefused: (file, isRefused) => keyFileRefused.set({ file }, Number(isRefused)),
     setClockAhead: (store, aheadMs) => clockAhead.set({ store }, aheadMs / 1_000),
     async render(accept) {
       const body = await registry.metrics();

@@ -29,8 +29,8 @@ export interface ExchangedCode {
 /** Asks a provider of OpenID Connect for refresh tokens, and revokes them. */
 export interface ProviderClient {
   /**
-   * Exchanges an authorization code for a refresh token. Throws an error of the name `ProviderRefusal` for a code that does
-   * not count, and another one if the provider does not answer in 3 s.
+   * Exchanges an authorization code for a refresh token. Throws an error with a `fault` ({@link RefusalFault}) if the
+   * provider refuses it, and another error if the provider does not answer in 3 s.
    */
   exchange(code: string, clientId: string): Promise<ExchangedCode>;
   /**
@@ -39,9 +39,21 @@ export interface ProviderClient {
   revoke(refreshToken: string, clientId: string): Promise<void>;
 }
 
+/**
+ * Faults for which a provider refuses a request: `wrong_client` is this service's own proof, `wrong_page` the page to which
+ * a code was sent, `no_token` an answer without a refresh token, and `other_app` one for another client.
+ */
+export type RefusalFault = 'wrong_code' | 'wrong_client' | 'wrong_page' | 'no_token' | 'other_app';
+
 /** A refusal by the provider. The message is its error code, and nothing of the request. */
 class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
+  readonly fault: RefusalFault;
+
+  constructor(fault: RefusalFault, message: string = fault) {
+    super(message);
+    this.fault = fault;
+  }
 }
 
 const timeoutMs = 3_000;
@@ -71,7 +83,7 @@ export function createProviderClient(settings: ProviderClientSettings, { fetch, 
     const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal });
     const text = await readAnswer(answer, mostBytes);
     if (answer.status === 200) return text;
-    if (answer.status === 400 || answer.status === 401) throw new ProviderRefusal(errorOf(text));
+    if (answer.status === 400 || answer.status === 401) throw refusalOf(answer.status, parse(text));
     throw new Error(`${url}: status ${answer.status}`);
   }
 
@@ -81,7 +93,7 @@ export function createProviderClient(settings: ProviderClientSettings, { fetch, 
       const sentTo = redirect_uri === undefined ? {} : { redirect_uri };
       const text = await post(tokenUrl, clientId, { grant_type: 'authorization_code', code, ...sentTo });
       const { refresh_token: refreshToken, id_token: idToken } = parse(text);
-      if (typeof refreshToken !== 'string' || refreshToken === '') throw new ProviderRefusal('no refresh token');
+      if (typeof refreshToken !== 'string' || refreshToken === '') throw new ProviderRefusal('no_token');
       return { refreshToken, sub: typeof idToken === 'string' ? subOf(idToken, clientId) : undefined };
     },
     async revoke(token, clientId) {
@@ -100,7 +112,8 @@ export function createProviderClient(settings: ProviderClientSettings, { fetch, 
  */
 function subOf(idToken: string, clientId: string): string | undefined {
   const { sub, aud } = decodeJwt(idToken);
-  return [aud].flat().includes(clientId) ? sub : undefined;
+  if (![aud].flat().includes(clientId)) throw new ProviderRefusal('other_app');
+  return sub;
 }
 
 /** Returns true if the error says that the token does not count. */
@@ -108,10 +121,14 @@ function isVoid(error: string): boolean {
   return error === 'invalid_grant' || error === 'invalid_token';
 }
 
-/** Returns the error code of RFC 6749. An answer of any other form has none. */
-function errorOf(text: string): string {
-  const { error } = parse(text);
-  return typeof error === 'string' && /^[a-z_]{1,64}$/.test(error) ? error : 'unknown';
+/** Returns the refusal with the error code of RFC 6749, section 5.2. An answer of any other form has none. */
+function refusalOf(status: number, { error, error_description: text }: Record<string, unknown>): ProviderRefusal {
+  const code = typeof error === 'string' && /^[a-z_]{1,64}$/.test(error) ? error : 'unknown';
+  // Google has a code of its own for a wrong page, others say it in words. Apple calls it invalid_client.
+  const isPage = /^redirect_uri/.test(code) || (code === 'invalid_grant' && /redirect[ _]ur[il]/i.test(String(text)));
+  if (isPage) return new ProviderRefusal('wrong_page', code);
+  const isClient = code === 'invalid_client' || code === 'unauthorized_client' || status === 401;
+  return new ProviderRefusal(isClient ? 'wrong_client' : 'wrong_code', code);
 }
 
 /** Returns the members of a JSON object; none if the text is no JSON. The parser's own error would quote the text. */

@@ -52,6 +52,21 @@ test('a changed file is read at the next look', async () => {
   expect(source.current()).not.toBe(before);
 });
 
+test('each look tells whether the content is refused, also of content that was reported before', async () => {
+  await writeFile(path, json('a'));
+  const looks: boolean[] = [];
+  const source = await watch({ intervalMs: 60_000, onLook: (isRefused) => looks.push(isRefused) });
+  const look = async (text: string) => {
+    await writeFile(path, text);
+    await source.reread();
+  };
+  for (const text of ['{', '{', json('b')]) await look(text);
+  await rm(path);
+  await source.reread();
+  expect(looks).toEqual([false, true, true, false, true]);
+  expect(errors).toHaveLength(2);
+});
+
 test('a swap of the symbolic link above the file, as Kubernetes makes it, is seen', async () => {
   for (const version of ['a', 'b']) {
     await mkdir(join(dir, `..${version}`));

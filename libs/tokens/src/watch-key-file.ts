@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { repeat } from '@auth-account/lifecycle/repeat';
 import { type KeySet, type KeySource, parseKeySet } from '@auth-account/verifier/access-token';
 
@@ -10,6 +11,8 @@ export interface WatchKeyFileOptions {
   readonly onChange?: (set: KeySet) => void;
   /** Called once for each invalid content of the file, and once if it can't be read. */
   readonly onError: (error: unknown) => void;
+  /** Called after each look, and first for the keys of the start, with whether the content is refused. */
+  readonly onLook?: (isRefused: boolean) => void;
   /** Milliseconds between two reads of the file. */
   readonly intervalMs?: number;
   /** Minimum time between two reads that callers ask for, in milliseconds. */
@@ -35,7 +38,7 @@ export interface KeyFileWatch extends KeySource {
  * const refreshTokens = createRefreshTokens(keys);
  */
 export async function watchKeyFile(path: string, options: WatchKeyFileOptions): Promise<KeyFileWatch> {
-  const { check, onChange, onError, intervalMs = 10_000, rereadGapMs = 1_000 } = options;
+  const { check, onChange, onError, onLook, intervalMs = 10_000, rereadGapMs = 1_000 } = options;
   const first = await readFile(path, 'utf8');
   let current = await parse(first, path, check);
   let taken = digest(first);
@@ -44,6 +47,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
   let reading: Promise<void> | undefined;
   let lastAsked = Number.NEGATIVE_INFINITY;
   const closed = new AbortController();
+  onLook?.(false);
 
   async function look(): Promise<void> {
     let mark = 'unreadable';
@@ -60,6 +64,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
       if (mark !== seen) onError(error);
     } finally {
       seen = mark;
+      onLook?.(mark !== taken);
     }
   }
 
@@ -94,13 +99,16 @@ interface KeyFileLog {
 
 interface WatchKeysOptions extends Pick<WatchKeyFileOptions, 'check'> {
   readonly logger: KeyFileLog;
+  /** Called with the file's name after each look. */
+  readonly setRefused?: ((file: string, isRefused: boolean) => void) | undefined;
   /** Milliseconds between two reads of the file. Undefined means the default. */
   readonly intervalMs?: number | undefined;
 }
 
 /** Watches a key file with {@link watchKeyFile}, and logs the ids of the keys in use and each fault. */
-export function watchKeys(file: string, { check, logger, intervalMs }: WatchKeysOptions): Promise<KeyFileWatch> {
+export function watchKeys(file: string, { check, logger, setRefused, intervalMs }: WatchKeysOptions) {
   return watchKeyFile(file, {
+    onLook: (isRefused) => setRefused?.(basename(file), isRefused),
     ...(check === undefined ? {} : { check }),
     ...(intervalMs === undefined ? {} : { intervalMs }),
     onChange: ({ keys }) => logger.info({ file, kids: keys.map(({ kid }) => kid) }, 'key file taken'),

@@ -137,7 +137,7 @@ export async function compose(
   const { heldKeys: name } = redisKeys(config.KEY_PREFIX);
   const heldKeys = createHeldKeys({ redis: limitRedis, name, keys: security.serverKeys, now });
   const reporting = { redis: limitRedis, service: 'api', now, hostNow, onMeasured: metrics.setClockAhead };
-  const reporter = composeReporter(reporting, config, security.reportedKeys);
+  const reporter = composeReporter(reporting, config, security);
   const sealedTokens = withHeldKeys(security.sealedTokens, heldKeys);
   const sessionParts = { stores, commit, security: { ...security, sealedTokens }, announce, isDenied, readDenialPage };
   const useCases = composeUseCases({ ...shared, hostNow, ...guards, ...sessionParts });
@@ -184,7 +184,7 @@ export async function compose(
 function composeReporter(
   reporting: Omit<ProcessReporterDeps, 'keys' | 'settings'>,
   config: ApiConfig,
-  reportedKeys: Security['reportedKeys'],
+  { reportedKeys, providers }: Security,
 ): ProcessReporter {
   const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, ACCESS_TOKEN_TTL_SECONDS: signs } = config;
   return createProcessReporter({
@@ -193,6 +193,7 @@ function composeReporter(
     settings: () => ({
       ...{ issuer, audience, token_seconds: { signs, takes: longestTokenSeconds(config) } },
       keys: reportedKeys(),
+      refused_by: providers.refusals(),
     }),
   });
 }

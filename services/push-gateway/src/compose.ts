@@ -21,7 +21,13 @@ import {
   redisKeys,
   subscriberOptions,
 } from '@auth-account/redis';
-import { type AuditSampler, createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
+import {
+  type AuditSampler,
+  createAuditLog,
+  createAuditSampler,
+  type Logger,
+  type Metrics,
+} from '@auth-account/telemetry';
 import { reportKeys } from '@auth-account/tokens';
 import { createCachedVerifier } from '@auth-account/verifier/access-token';
 import { createPushApp, type PushApp } from './app.ts';
@@ -79,10 +85,11 @@ function openConnections(config: PushGatewayConfig, logger: Logger, { redisTimeo
 async function openVerifier(
   config: PushGatewayConfig,
   logger: Logger,
-  metrics: PushMetrics,
+  metrics: PushMetrics & Pick<Metrics, 'setKeyFileRefused'>,
   { now = Date.now, keyFileIntervalMs }: TestOverrides,
 ) {
-  const keys = await watchPublicKeys(config, logger, keyFileIntervalMs);
+  const watched = { logger, setRefused: metrics.setKeyFileRefused, intervalMs: keyFileIntervalMs };
+  const keys = await watchPublicKeys(config, watched);
   const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience } = config;
   const verifyAccessToken = await createCachedVerifier({
     ...{ keys, issuer, audience, ttlSeconds: longestTokenSeconds(config), now },
@@ -144,7 +151,8 @@ export async function compose(
   const { now = Date.now } = overrides;
   const registry = createConnectionRegistry();
   const pushMetrics = createPushMetrics(metrics, registry.size);
-  const { verifyAccessToken, settings, closeKeyFile } = await openVerifier(config, logger, pushMetrics, overrides);
+  const all = { ...metrics, ...pushMetrics };
+  const { verifyAccessToken, settings, closeKeyFile } = await openVerifier(config, logger, all, overrides);
   const { redis, subscription, messages } = openConnections(config, logger, overrides);
   const keys = redisKeys(config.KEY_PREFIX);
   const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { longestTokenSeconds } from '@auth-account/config';
+import { longestTokenSeconds, readProviders } from '@auth-account/config';
 import type { ServiceContext, ServiceParts } from '@auth-account/lifecycle';
 import { runAndRepeat } from '@auth-account/lifecycle/repeat';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
-import { createProcessReporter, reportIntervalMs } from '@auth-account/messaging/process-reports';
+import {
+  createProcessReporter,
+  createRefusalNotes,
+  type RefusalNotes,
+  reportIntervalMs,
+} from '@auth-account/messaging/process-reports';
 import {
   explainRedisError,
   failFastOptions,
@@ -73,6 +78,7 @@ interface Shared {
   readonly consuming: RedisClient;
   readonly keys: RedisKeys;
   readonly metrics: WorkerMetrics;
+  readonly refusals: RefusalNotes;
   readonly registry: Metrics['registry'];
   readonly logger: Logger;
   readonly now: () => Date;
@@ -208,7 +214,8 @@ export async function compose(
   { hostNow = Date.now }: WorkerTestOverrides = {},
 ): Promise<ServiceParts> {
   // Keys and templates are read first, so that a problem with them shows before any connection is open.
-  const serverKeys = await watchKeys(config.SERVER_KEYS_FILE, { check: createEmailCodes, logger });
+  const { setKeyFileRefused: setRefused } = serviceMetrics;
+  const serverKeys = await watchKeys(config.SERVER_KEYS_FILE, { check: createEmailCodes, logger, setRefused });
   const mail = {
     renderMail: await loadMailTemplates(config.MAIL_TEMPLATES_DIR),
     emailCodes: createEmailCodes(serverKeys),
@@ -216,16 +223,16 @@ export async function compose(
     removalStopTokens: createRemovalStopTokens(serverKeys),
   };
   const { mongo, clock, denying, adding, consuming } = openConnections(config, logger, hostNow, serviceMetrics);
-  const keys = redisKeys(config.KEY_PREFIX);
-  const db = mongo.db(config.MONGODB_DATABASE);
+  const [keys, db] = [redisKeys(config.KEY_PREFIX), mongo.db(config.MONGODB_DATABASE)];
   const delivered = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind !== 'queue').map(({ name }) => name);
-  const metrics = createWorkerMetrics(serviceMetrics, delivered);
+  const metrics = createWorkerMetrics(serviceMetrics, delivered, [...readProviders(config.IDENTITY_PROVIDERS).keys()]);
+  const refusals = createRefusalNotes(clock.now);
   const transaction = composeTransaction(mongo, metrics);
   const now = () => new Date(clock.now());
   const stores = createStores(collectionsOf(db), transaction, now);
   const shared: Shared = {
     config,
-    ...{ stores, transaction, adding, consuming, keys, metrics, logger },
+    ...{ stores, transaction, adding, consuming, keys, metrics, refusals, logger },
     registry: serviceMetrics.registry,
     now,
   };
@@ -244,7 +251,7 @@ export async function compose(
   const stopping = new AbortController();
   const reporter = createProcessReporter({
     ...{ redis: denying, keys, service: 'worker', now: clock.now, hostNow, onMeasured: serviceMetrics.setClockAhead },
-    settings: () => ({ keys: { server: reportKeys(serverKeys) } }),
+    settings: () => ({ keys: { server: reportKeys(serverKeys) }, refused_by: refusals.report() }),
   });
   return {
     readiness: createReadiness(db, denying),

@@ -2,9 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startProvider } from '@auth-account/local-stack/provider';
+import { readProcessReports } from '@auth-account/messaging/process-reports';
+import { redisKeys } from '@auth-account/redis';
 import type { IdentityDocument } from '@auth-account/stores/documents';
 import { createSealedSecrets, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { newSession, password } from '../../support/accounts.ts';
 import { bearer } from '../../support/groups.ts';
 import {
@@ -17,7 +20,7 @@ import {
 } from '../../support/providers.ts';
 import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
 import { codeAt, completeLogin, switchOn } from '../../support/second-factor.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;
@@ -119,28 +122,43 @@ describe('an authorization code of a provider', () => {
   });
 });
 
+/** Returns an answer of the token endpoint. Nobody checks the signature of its token. */
+function answerFor(aud: string): string {
+  const part = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url');
+  return JSON.stringify({ refresh_token: 'r', id_token: `${part({ alg: 'none' })}.${part({ aud, sub: 'x' })}.` });
+}
+
 describe('a code that brings no token', () => {
-  const faultsLogged = () => log.lines.filter(({ msg }) => msg === 'the code of a provider was not exchanged').length;
+  const notExchanged = 'the code of a provider was not exchanged';
+  const faultsLogged = () => log.lines.filter(({ msg }) => msg === notExchanged).length;
 
   // guarantees: provider-codes
   test.each([
     ['an outage', { status: 503 }, 'unavailable'],
     ['too large an answer', { body: 'x'.repeat(70_000) }, 'unavailable'],
     ['a refusal', { status: 400, body: '{"error":"invalid_grant"}' }, 'wrong_code'],
-    ['an answer without a token', { body: '{}' }, 'wrong_code'],
-    ['an answer that is no JSON', { body: 'refresh-secret' }, 'wrong_code'],
+    ['an answer without a token', { body: '{}' }, 'no_token'],
+    ['an answer that is no JSON', { body: 'refresh-secret' }, 'no_token'],
+    ['a key that the provider refuses', { status: 400, body: '{"error":"invalid_client"}' }, 'wrong_client'],
+    ['a client without the right', { status: 400, body: '{"error":"unauthorized_client"}' }, 'wrong_client'],
+    ['a refusal by status', { status: 401, body: '' }, 'wrong_client'],
+    ['a wrong page', { status: 400, body: '{"error":"redirect_uri_mismatch"}' }, 'wrong_page'],
+    ['an answer for another app', { body: answerFor('another') }, 'other_app'],
   ] as const)(
     'a code that brings no token because of %s refuses no login, and the next login tries again',
     async (_, behaviour, reason) => {
       const person = newPerson();
       const before = faultsLogged();
+      const counted = () => api.metric('auth_provider_codes_total', { provider: 'office', outcome: reason });
+      const countedBefore = await counted();
       issuer.behave(behaviour, 'token');
       const { status, json } = await api.post(path, { ...(await proof(person)), ...newHome });
       expect(status).toBe(201);
       const { user_id } = json.data;
       expect(await storedToken(user_id)).toBeUndefined();
       expect(outcomeOf(user_id)).toMatchObject([{ event: 'provider_token.refused', reason, outcome: 'failure' }]);
-      expect(faultsLogged()).toBe(before + 1);
+      expect([faultsLogged(), await counted()]).toEqual([before + 1, countedBefore + 1]);
+      expect(log.lines).toContainEqual(expect.objectContaining({ msg: notExchanged, provider: 'office', reason }));
       issuer.behave({}, 'token');
       expect((await api.post(path, await proof(person))).status).toBe(200);
       expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
@@ -200,7 +218,7 @@ describe('a code that brings no token', () => {
     const person = newPerson();
     const authorization_code = issuer.issueCode({ sub: person.sub, aud: 'app' }, webPage);
     const { status, json } = await api.post(path, { ...(await proof(person)), authorization_code, ...newHome });
-    expect([status, outcomeOf(json.data.user_id).map(({ reason }) => reason)]).toEqual([201, ['wrong_code']]);
+    expect([status, outcomeOf(json.data.user_id).map(({ reason }) => reason)]).toEqual([201, ['wrong_page']]);
   });
 
   test('a code of another app, or a used one, refuses no login', async () => {
@@ -286,6 +304,15 @@ test('of many codes at once 32 are exchanged, and the other logins wait for none
     expect((await api.post(path, await proof(person))).status).toBe(200);
     expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
   }
+});
+
+test('an api reports that a provider refuses its key', async () => {
+  issuer.behave({ status: 400, body: '{"error":"invalid_client"}' }, 'token');
+  await api.post(path, { ...(await proof(newPerson())), ...newHome });
+  const redis = new Redis(testEnvironment().redisUrl);
+  const reports = () => readProcessReports(redis, redisKeys(api.keyPrefix));
+  await eventually('it reports', async () => (await reports())[0]?.refused_by?.office?.fault === 'wrong_client');
+  redis.disconnect();
 });
 
 test('no log names a token or the key', () => {

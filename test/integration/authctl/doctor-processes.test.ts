@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
-import { readProcessReports } from '@auth-account/messaging/process-reports';
+import { createProcessReporter, createRefusalNotes, readProcessReports } from '@auth-account/messaging/process-reports';
 import { redisKeys } from '@auth-account/redis';
 import { loadKeyFile } from '@auth-account/tokens';
 import { publicKeySet } from '@auth-account/verifier/access-token';
@@ -151,6 +151,26 @@ test.each([
     ]);
   },
 );
+
+test('the doctor names the processes that a provider has refused since it last took their key', async () => {
+  const notes = createRefusalNotes(Date.now);
+  const reporter = createProcessReporter({
+    ...{ redis, keys: redisKeys(right.keyPrefix), service: 'worker', now: Date.now, hostNow: Date.now },
+    settings: () => ({ keys: {}, refused_by: notes.report() }),
+    onMeasured: () => undefined,
+  });
+  started.push({ close: reporter.remove });
+  notes.note('apple', 'wrong_client');
+  notes.note('apple', 'unavailable');
+  await reporter.write();
+  const findings = async () =>
+    [...(await examine())].flatMap(([check, found]) => (check.startsWith('apple at worker') ? found : []));
+  const mend = expect.stringContaining('private_key');
+  expect(await findings()).toMatchObject([{ status: 'failed', detail: expect.stringMatching(/wrong_client$/), mend }]);
+  notes.note('apple', 'wrong_code');
+  await reporter.write();
+  expect(await findings()).toEqual([]);
+});
 
 test('a server key that seals seeds is lost: recovery codes count, and log, metrics and doctor name the key', async () => {
   const { kid } = (await loadKeyFile(env.SERVER_KEYS_FILE ?? '')).keys[0];

@@ -5,6 +5,7 @@ import { startProvider } from '@auth-account/local-stack/provider';
 import { expect, jest, test } from '@jest/globals';
 import { checkMail } from '../../../services/authctl/src/commands/doctor/check-mail.ts';
 import { checkProviders } from '../../../services/authctl/src/commands/doctor/check-providers.ts';
+import { exchangingEntry } from '../../support/providers.ts';
 
 const subscriberAt = (port: number, rest: object = {}) => ({
   name: 'mail',
@@ -96,5 +97,36 @@ test('the doctor fetches the keys of each provider', async () => {
   } finally {
     jest.restoreAllMocks();
     for (const each of [provider, broken, bare]) await each.close();
+  }
+});
+
+test('the doctor shows each client of a provider to its token endpoint, and names what the provider refuses', async () => {
+  jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
+  const provider = await startProvider();
+  const entry = exchangingEntry(provider);
+  const examine = async () =>
+    (await checkProviders({ IDENTITY_PROVIDERS: [entry] })).filter(({ check }) => check.startsWith('client'));
+  const [app, web] = ['client app at office', 'client web at office'];
+  try {
+    const detail = `${provider.issuer}/token takes its key KEY`;
+    expect(await examine()).toEqual([
+      { check: app, status: 'ok', detail },
+      { check: web, status: 'ok', detail },
+    ]);
+    provider.behave({ status: 400, body: '{"error":"invalid_client"}' }, 'token');
+    const refused = { status: 'failed', detail: `${provider.issuer}/token refuses it: invalid_client` };
+    const mend = expect.stringContaining('private_key');
+    expect(await examine()).toEqual([
+      { check: app, ...refused, mend },
+      { check: web, ...refused, mend },
+    ]);
+    provider.behave({ status: 503 }, 'token');
+    expect(await examine()).toMatchObject([
+      { check: app, status: 'warning' },
+      { check: web, status: 'warning' },
+    ]);
+  } finally {
+    jest.restoreAllMocks();
+    await provider.close();
   }
 });

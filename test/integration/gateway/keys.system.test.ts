@@ -107,6 +107,9 @@ describe('a running gateway whose key file gets a private key', () => {
   test('a gateway whose key file gets a private key reports that, and keeps the former keys until the file is right', async () => {
     await write([second, first]);
     expect([await upgradeBy(second), await upgradeBy(first)]).toEqual([401, 101]);
+    const refused = async () =>
+      /^auth_key_file_refused\{.*\} (.)$/m.exec((await get(gateway.opsBase, '/metrics')).text)?.[1];
+    expect(await refused()).toBe('1');
     const report = gateway.output().match(/^.*key file not taken.*$/m)?.[0] ?? '';
     expect(report).toContain(`${file}: key second-key has a private part (d)`);
     for (const { d, x } of [first, second]) {
@@ -116,6 +119,6 @@ describe('a running gateway whose key file gets a private key', () => {
     await write(publicHalves(second, first));
     const isTaken = async () => (await upgradeBy(second)) === 101;
     await waitUntil(isTaken, { what: 'the public keys to be taken', timeoutMs: 60_000 });
-    expect(await upgradeBy(first)).toBe(101);
+    expect([await upgradeBy(first), await refused()]).toEqual([101, '0']);
   });
 });

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DeletedEvent } from '@auth-account/contracts/events';
+import type { FactorRemoval } from '@auth-account/stores/documents';
+import { newRemoval } from '@auth-account/stores/factor-removals';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { Binary } from 'mongodb';
 import { dumpMongo, dumpRedis, findSecrets, type Places } from '../../security/secret-search.ts';
 import {
   logIn,
@@ -225,5 +228,24 @@ test(
     await other.api.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at, erasure } });
     const late = closing(await startTestWorker(other.env));
     await eventually('it is counted', async () => (await late.metric('auth_erasures_overdue')) === 1);
+  }),
+);
+
+test(
+  'a second factor whose removal MongoDB refuses is overdue',
+  closingAll(async (closing) => {
+    const other = await openErasureScene(uniqueName());
+    closing({ close: () => other.close() });
+    const { mongo, database, collections } = other.api;
+    const { user_id } = await registerAccount(other.api, newEmail());
+    const due_at = new Date(Date.now() - 3_600_000);
+    const removal: FactorRemoval = { ...newRemoval(due_at, 'mail'), due_at };
+    const sealed = { factor_id: randomUUID(), kid: 'k', seed: new Binary(Buffer.alloc(48)) };
+    const totp = { ...sealed, confirmed_at: due_at, last_step: 1, removal };
+    await collections.users.updateOne({ _id: user_id }, { $set: { totp } });
+    const validator = { 'totp.removal': { $exists: true } };
+    await mongo.db(database).command({ collMod: collections.users.collectionName, validator });
+    const late = closing(await startTestWorker(other.env));
+    await eventually('it is counted', async () => (await late.metric('auth_factor_removals_overdue')) === 1);
   }),
 );

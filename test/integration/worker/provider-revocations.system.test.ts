@@ -107,6 +107,11 @@ test('a token that the provider calls invalid is done with, and any other refusa
   await unlinkIdentity(api, first.session, first.identity_id);
   await untilTried(first.identity_id);
   expect(await rowOf(first.identity_id)).not.toBeNull();
+  const refused = { provider: 'office', outcome: 'wrong_client' };
+  expect(await worker.metric('auth_provider_revocations_total', refused)).toBeGreaterThan(0);
+  expect(log.lines).toContainEqual(
+    expect.objectContaining({ identity_id: first.identity_id, reason: 'wrong_client', provider: 'office' }),
+  );
   issuer.behave({ status: 400, body: '{"error":"invalid_grant"}' }, 'revoke');
   await unlinkIdentity(api, second.session, second.identity_id);
   await makeDue(first.identity_id);

@@ -36,9 +36,17 @@ export async function buildImages(
   return printed.trimEnd().split('\n').slice(-8);
 }
 
+/** A provider that nothing reaches. It has its metrics, and notices may come for it. */
+const provider = {
+  ...{ name: 'office', issuers: ['https://office.invalid'], jwks_uri: 'https://office.invalid/keys' },
+  ...{ client_ids: ['app'], notices: 'apple' },
+};
+
 /** Applies the Secrets, MongoDB and Redis of k8s/dev, with the images of this run. */
 export async function installDependencies({ namespace, kubectl, apply }: Kubernetes, images: Images): Promise<void> {
   await runCommand(join(root, 'k8s/dev/secrets.sh'), [namespace], { cwd: root });
+  const stringData = { 'providers.json': JSON.stringify([provider]) };
+  await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'cluster-test-providers' }, stringData });
   const manifests = await kubectl(['kustomize', join(root, 'k8s/dev')]);
   const objects = parseAllDocuments(manifests).map((document) => document.toJS() as StatefulSet);
   await apply(...objects.map((object) => (object.kind === 'StatefulSet' ? adapt(object, images) : object)));

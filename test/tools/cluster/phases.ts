@@ -20,7 +20,7 @@ import { beginRotation } from './steps/key-rotation.ts';
 import { checkKills } from './steps/kill.ts';
 import { checkHelmTest, checkMainPath } from './steps/main-path.ts';
 import { checkNetworkPolicies } from './steps/network-policy.ts';
-import { checkKeda, checkMonitored, checkRules, checkTargets } from './steps/operators.ts';
+import { checkAlert, checkKeda, checkMonitored, checkRules, checkTargets } from './steps/operators.ts';
 import { checkPages } from './steps/pages.ts';
 import { checkRestore } from './steps/restore.ts';
 import { checkRollback, checkRollOuts, checkUpgrade } from './steps/roll-out.ts';
@@ -130,6 +130,7 @@ async function checkBesideOperators(cluster: Cluster, prometheus: Prometheus): P
   if (!(await checkMonitored(cluster, 'PodMonitor', values))) return;
   await checkTargets(cluster, prometheus, 'podMonitor');
   await checkRules(cluster, prometheus);
+  await checkAlert(cluster, prometheus);
   await checkKeda(cluster);
   const { CLUSTER_COLLECTOR } = process.env;
   if (CLUSTER_COLLECTOR) await checkCollector(cluster, CLUSTER_COLLECTOR, values);

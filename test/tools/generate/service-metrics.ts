@@ -4,9 +4,9 @@ import { createProbeMetrics } from '../../../services/authctl/src/probe/probe-me
 import { createPushMetrics } from '../../../services/push-gateway/src/runtime/metrics.ts';
 import {
   createBacklogGauges,
-  createOverdueGauge,
-  createRevocationGauge,
   createWorkerMetrics,
+  createWorkGauge,
+  workGaugeNames,
 } from '../../../services/worker/src/runtime/metrics.ts';
 
 /** A metric as a service defines it. */
@@ -37,10 +37,9 @@ export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
   const probe = createMetrics({ service: 'probe' });
   createApiMetrics(api, ['apple']);
   createPushMetrics(gateway, () => 0);
-  createWorkerMetrics(worker, ['analytics']);
+  createWorkerMetrics(worker, ['analytics'], ['apple']);
   createBacklogGauges(worker.registry, [], () => undefined);
-  createOverdueGauge(worker.registry, () => undefined);
-  createRevocationGauge(worker.registry, () => undefined);
+  for (const name of workGaugeNames) createWorkGauge(worker.registry, name, () => undefined);
   createProbeMetrics(probe, () => new Date());
   const all = [
     { job: 'auth-api', metrics: api },

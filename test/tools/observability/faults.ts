@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { until } from '../../support/sign-in-faults.ts';
 import type { TestStack } from '../../support/test-stack.ts';
 
 /** A fault, and the alerts that it must cause. */
@@ -10,29 +10,17 @@ export interface Fault {
   readonly induce: (stack: TestStack, enough: AbortSignal) => Promise<void>;
 }
 
-async function repeat(enough: AbortSignal, work: () => Promise<unknown>): Promise<void> {
-  while (!enough.aborted) await work();
-}
-
 const refusingSubscribers: Fault = {
   name: 'one subscriber answers 500, one 410',
   alerts: ['AuthSubscriberParked', 'AuthDeliveriesFailing', 'AuthOutboxOld', 'AuthDeadLetters'],
-  induce: (stack, enough) =>
-    repeat(enough, async () => {
-      await registerAccount(stack);
-      await pause(500);
-    }),
+  induce: (stack, enough) => until(enough, 500, () => registerAccount(stack)),
 };
 
 const flood: Fault = {
   name: '60 logins at once, again and again',
   alerts: ['AuthHashesShed', 'AuthAvailabilityBudgetFastBurn'],
   async induce(stack, enough) {
-    const client = () =>
-      repeat(enough, async () => {
-        await stack.post('/api/v1/auth/login', { email: newEmail(), password });
-        await pause(200);
-      });
+    const client = () => until(enough, 200, () => stack.post('/api/v1/auth/login', { email: newEmail(), password }));
     await Promise.all(Array.from({ length: 60 }, client));
   },
 };
@@ -44,7 +32,7 @@ const redisGone: Fault = {
     const { access_token } = await newSession(stack);
     await stack.redis.kill();
     const Authorization = `Bearer ${access_token}`;
-    await repeat(enough, () => stack.get('/api/v1/auth/sessions', { Authorization }));
+    await until(enough, 0, () => stack.get('/api/v1/auth/sessions', { Authorization }));
   },
 };
 
@@ -54,5 +42,8 @@ const gatewayGone: Fault = {
   induce: (stack) => stack.services['push-gateway'].stop(),
 };
 
-/** The faults in their order. Redis ends last, because the effects of that hide the effects of other faults. */
-export const faults: readonly Fault[] = [refusingSubscribers, flood, gatewayGone, redisGone];
+/** Returns the faults in their order. Redis ends last, because the effects of that hide the effects of other faults. */
+export const faultsWith = (signIn: readonly Fault[]): readonly Fault[] => [
+  ...[refusingSubscribers, flood, ...signIn],
+  ...[gatewayGone, redisGone],
+];

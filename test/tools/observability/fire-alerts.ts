@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
+import { openSignInFaults } from '../../support/sign-in-faults.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { startReceiver, status } from '../../support/worker-receiver.ts';
-import { type Fault, faults } from './faults.ts';
+import { type Fault, faultsWith } from './faults.ts';
 import { readRules } from './rule-file.ts';
 import { speedUp } from './speed-up.ts';
 import { type ActiveAlert, type Prometheus, startPrometheus } from './start-prometheus.ts';
@@ -58,7 +59,7 @@ async function watch(fault: Fault, prometheus: Prometheus, stack: TestStack): Pr
   return fault.alerts.map((name) => rows.get(name) ?? [fault.name, name, 'did not fire', '']);
 }
 
-async function startStack(): Promise<TestStack> {
+async function startStack(settings: Readonly<Record<string, string>>): Promise<TestStack> {
   const servers = await startTestServers();
   endings.push(servers.stop);
   const [failing, gone] = [await startReceiver('failing', status(500)), await startReceiver('gone', status(410))];
@@ -68,13 +69,16 @@ async function startStack(): Promise<TestStack> {
     DELIVERY_GIVE_UP_SECONDS: '20',
     // This limit is so small that the clients of one machine can exceed it.
     HASH_QUEUE_LIMIT: '4',
+    ...settings,
   });
   endings.push(stack.close);
   return stack;
 }
 
 async function run(): Promise<Row[]> {
-  const stack = await startStack();
+  const signIn = await openSignInFaults();
+  endings.push(signIn.close);
+  const stack = await startStack(signIn.settings);
   const { opsPorts } = stack;
   const targets = {
     'auth-api': `127.0.0.1:${opsPorts.api}`,
@@ -90,7 +94,7 @@ async function run(): Promise<Row[]> {
   await waitUntil(isWell, { what: 'all services scraped and ready', timeoutMs: 30_000 });
   await assertQuiet(prometheus);
   const rows: Row[] = [];
-  for (const fault of faults) rows.push(...(await watch(fault, prometheus, stack)));
+  for (const fault of faultsWith(signIn.faults)) rows.push(...(await watch(fault, prometheus, stack)));
   return rows;
 }
 

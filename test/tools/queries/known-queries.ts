@@ -69,6 +69,7 @@ const reasons: Readonly<Record<string, Reasons>> = {
   'user_sessions find {is_revoked, revoked_at <>, revoked_request_id}': { allShards: operator },
   'user_sessions find {is_revoked, revoked_at <>} by revoked_at': { allShards: worker },
   'users aggregate {deletes_at <>}': { allShards: worker },
+  'users aggregate {totp.removal.due_at <>}': { allShards: worker },
   'users find {$or(email_key | former_emails [email_key, until <>])}': { becomes: reservation },
   'users find {created_at <>, email_key}': { allShards: operator },
   'users find {email_key in}': { allShards: operator },

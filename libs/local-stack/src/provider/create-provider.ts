@@ -51,7 +51,7 @@ interface Reply {
 type Answer = Reply | Promise<Reply>;
 
 const json = (body: object, status = 200): Reply => ({ status, body: JSON.stringify(body) });
-const wrong = (error: string) => json({ error }, 400);
+const wrong = (error: string, error_description?: string) => json({ error, error_description }, 400);
 
 /** Creates a provider. Its paths are below `issuer`; anything before the last part of a path is ignored. */
 export function createProvider(issuer: string): Provider {
@@ -133,7 +133,8 @@ function createGrants(issuer: string, keys: SigningKeys) {
       const { claims, redirectUri } = codes.get(code) ?? {};
       codes.delete(code);
       const isOwn = claims !== undefined && Object(claims).aud === form.get('client_id');
-      if (!isOwn || redirectUri !== form.get('redirect_uri')) return wrong('invalid_grant');
+      if (!isOwn) return wrong('invalid_grant');
+      if (redirectUri !== form.get('redirect_uri')) return wrong('invalid_grant', 'redirect_uri mismatch');
       const id_token = await sign(claims);
       const refresh_token = newSecret('r');
       issued.push(refresh_token);

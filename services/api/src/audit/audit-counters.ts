@@ -34,15 +34,16 @@ function valuesOf(counter: string): string[] {
   return [...new Set(values)];
 }
 
-const secondValues: Readonly<Record<SecondLabel, readonly string[]>> = {
+const secondValues: Readonly<Record<Exclude<SecondLabel, 'provider'>, readonly string[]>> = {
   purpose: CodePurpose.enum,
   method: Object.keys(auditEvents['second_factor.failed'].reasons),
 };
 
-/** Creates the counters of the audit log's events. */
-export function createAuditCounters(registry: Metrics['registry']): AuditCounters {
+/** Creates the counters of the audit log's events, for the providers of those names. */
+export function createAuditCounters(registry: Metrics['registry'], provider: readonly string[]): AuditCounters {
+  const second = { ...secondValues, provider };
   const create = ([key, { name, help, label, by, values = valuesOf(key) }]: [string, CounterRow]) => {
-    const all: Record<string, readonly string[]> = { ...(by && { [by]: secondValues[by] }), [label]: values };
+    const all: Record<string, readonly string[]> = { ...(by && { [by]: second[by] }), [label]: values };
     return [key, createZeroedCounter({ registry, name, help, values: all })];
   };
   return Object.fromEntries(Object.entries<CounterRow>(counterTable).map(create));

@@ -20,7 +20,7 @@ export interface CounterRow {
   readonly by?: SecondLabel;
 }
 
-export type SecondLabel = 'purpose' | 'method';
+export type SecondLabel = 'purpose' | 'method' | 'provider';
 
 /** Counters of events. */
 export const counterTable = {
@@ -97,12 +97,14 @@ export const counterTable = {
     title: 'Codes of providers exchanged',
     help: 'Authorization codes of providers that came with logins, by outcome; all but kept: the next login tries again',
     label: 'outcome',
+    by: 'provider',
   },
   providerNotices: {
     name: 'auth_provider_notices_total',
     title: 'Notices of providers',
     help: 'Notices of providers about people, by what they tell; malformed, algorithm, key (unknown), signature, issuer, audience, time: it was refused for that, and from issuer on the provider has signed it; too_many: it was one too many; unknown_…, surplus: an event that was not understood',
     label: 'notice',
+    by: 'provider',
     values: [...noticeKinds, ...Object.keys(noticeFaults), 'too_many', 'unknown_event', 'unknown_subject', 'surplus'],
   },
   groupChanges: {

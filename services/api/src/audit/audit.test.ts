@@ -16,7 +16,7 @@ const origin = { requestId: 'request-1', network: '::ffff:203.0.113.77' };
 
 function openAudit() {
   const lines: Readonly<Record<string, unknown>>[] = [];
-  const counters = createAuditCounters(createMetrics({ service: 'test' }).registry);
+  const counters = createAuditCounters(createMetrics({ service: 'test' }).registry, ['apple']);
   const write: WriteAudit = (fields) => lines.push(fields);
   const sampler = createAuditSampler(write, { lines: 2 });
   const audit = createAudit({ write, sampler, count: countAuditEvents(counters) });
@@ -118,6 +118,7 @@ describe('counters of the audit log', () => {
     { event: 'logout.succeeded', ...session },
     { event: 'session.revoked', ...session, reason: 'replaced' },
     { event: 'group.left', ...session, home_group_id: session_id },
+    { event: 'provider_token.refused', user_id, identity_id: 'i', provider: 'apple', reason: 'wrong_client' },
   ];
 
   test('counters are kept by the events', async () => {
@@ -142,6 +143,7 @@ describe('counters of the audit log', () => {
     expect(await valuesOf('rateLimited')).toEqual({ register_address: 1 });
     expect(await valuesOf('sessionsEnded')).toEqual({ logout: 1, replaced: 1 });
     expect(await valuesOf('groupChanges')).toEqual({ left: 1 });
+    expect(await valuesOf('providerCodes')).toEqual({ 'apple,wrong_client': 1 });
   });
 
   const confirming: Record<CodePurpose, AuditEvent> = {

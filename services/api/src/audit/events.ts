@@ -201,6 +201,11 @@ export const auditEvents = {
     reasons: {
       unavailable: 'the provider did not answer in 3 s, or with an error',
       wrong_code: 'the provider did not take it',
+      wrong_client:
+        'the provider refused the key, team or client id of this service (`invalid_client`, `unauthorized_client`, 401); Apple says so of a wrong page too',
+      wrong_page: 'the provider had sent it to another page than `redirect_uris` names',
+      no_token: 'the answer had no refresh token',
+      other_app: 'the answer was for another client id',
       other_person: 'it belongs to somebody else',
       not_stored: 'MongoDB did not answer',
       identity_gone: 'the identity was removed in between; its token waits for its revocation',

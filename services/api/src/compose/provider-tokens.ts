@@ -1,8 +1,9 @@
 import { readProviders } from '@auth-account/config';
+import { createRefusalNotes, type RefusalNotes } from '@auth-account/messaging/process-reports';
 import type { Logger } from '@auth-account/telemetry';
 import type { ApiConfig } from '../config.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
-import { createExchangeCode, type ExchangeCode } from '../security/providers/exchange-code.ts';
+import { createExchangeCode, type ExchangeCode, type ExchangeCodeDeps } from '../security/providers/exchange-code.ts';
 import { createProviderVerifiers, type IdTokenDeps } from '../security/providers/id-tokens.ts';
 import type { VerifyIdToken } from '../security/providers/provider.ts';
 import type { NoticeReceiver } from '../usecases/federated/receive-notice.ts';
@@ -19,6 +20,8 @@ export interface OpenedProviders {
   readonly verifiers: ReadonlyMap<string, VerifyIdToken>;
   /** The exchange of codes. A provider without exchange is missing. */
   readonly exchanges: ReadonlyMap<string, ExchangeCode>;
+  /** Returns the providers that have refused this api's proof since they last took it. */
+  readonly refusals: RefusalNotes['report'];
   /** Reports a token that the store has not kept. */
   readonly onNotStored: (error: Error) => void;
   /** The check of notices. A provider that sends none is missing. */
@@ -33,8 +36,15 @@ export function openProviders({ IDENTITY_PROVIDERS: entries }: ApiConfig, parts:
     ...provider,
     verify: createProviderVerifiers(provider, { fetch, elapsed, now, ...watchProvider(provider.name, parts) }),
   }));
-  const onError = (err: Error) => logger.warn({ err }, 'the code of a provider was not exchanged');
+  const refusals = createRefusalNotes(parts.now);
+  const onEndOf =
+    (provider: string): ExchangeCodeDeps['onEnd'] =>
+    (reason, err) => {
+      refusals.note(provider, reason);
+      if (reason !== undefined) logger.warn({ err, provider, reason }, 'the code of a provider was not exchanged');
+    };
   return {
+    refusals: refusals.report,
     onNotStored: (err) => logger.warn({ err }, "a provider's token was not stored"),
     verifiers: new Map(providers.map(({ name, verify }) => [name, verify.idToken])),
     notices: new Map(
@@ -44,7 +54,9 @@ export function openProviders({ IDENTITY_PROVIDERS: entries }: ApiConfig, parts:
     ),
     exchanges: new Map(
       providers.flatMap(({ name, exchange }) =>
-        exchange === undefined ? [] : [[name, createExchangeCode(exchange, { fetch, now, onError })] as const],
+        exchange === undefined
+          ? []
+          : [[name, createExchangeCode(exchange, { fetch, now, onEnd: onEndOf(name) })] as const],
       ),
     ),
   };

@@ -93,7 +93,7 @@ export async function composeSecurity(
   logger: Logger,
   { now = Date.now, hostNow = now, keyFileIntervalMs, createHashThreads: createThreads }: TestOverrides = {},
 ): Promise<Security> {
-  const watched = { logger, intervalMs: keyFileIntervalMs };
+  const watched = { logger, setRefused: metrics.setKeyFileRefused, intervalMs: keyFileIntervalMs };
   const checkAccess = (set: KeySet) => assertAccessTokenKeys(set, 'sign');
   const [accessKeys, refreshKeys, serverKeys, siblingKeys] = await Promise.all([
     watchKeys(config.ACCESS_TOKEN_KEYS_FILE, { check: checkAccess, ...watched }),

@@ -11,10 +11,11 @@ import { proofFaults } from '../security/verify-device-proof.ts';
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
 /** The api's own metrics, with those of the providers of these names. */
-export function createApiMetrics({ registry }: Metrics, providers: readonly string[]) {
+export function createApiMetrics({ registry, setKeyFileRefused }: Metrics, providers: readonly string[]) {
   return {
+    setKeyFileRefused,
     requestDuration: createRequestDuration(registry),
-    ...createAuditCounters(registry),
+    ...createAuditCounters(registry, providers),
     registrations: createZeroedCounter({
       registry,
       name: 'auth_registrations_total',

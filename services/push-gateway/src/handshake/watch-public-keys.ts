@@ -1,5 +1,4 @@
 import { ConfigError } from '@auth-account/config';
-import type { Logger } from '@auth-account/telemetry';
 import { assertAccessTokenKeys, type KeyFileWatch, watchKeys } from '@auth-account/tokens';
 import type { PushGatewayConfig } from '../config.ts';
 
@@ -12,15 +11,10 @@ import type { PushGatewayConfig } from '../config.ts';
  */
 export async function watchPublicKeys(
   { ACCESS_TOKEN_KEYS_FILE: file }: PushGatewayConfig,
-  logger: Logger,
-  intervalMs?: number,
+  watched: Omit<Parameters<typeof watchKeys>[1], 'check'>,
 ): Promise<KeyFileWatch> {
   try {
-    return await watchKeys(file, {
-      check: (set) => assertAccessTokenKeys(set, 'verify'),
-      logger,
-      intervalMs,
-    });
+    return await watchKeys(file, { check: (set) => assertAccessTokenKeys(set, 'verify'), ...watched });
   } catch (error) {
     const problem = {
       name: 'ACCESS_TOKEN_KEYS_FILE',

@@ -6,7 +6,7 @@ import { createAuditLog, type Logger, type Metrics } from '@auth-account/telemet
 import { v7 } from 'uuid';
 import type { WorkerConfig } from '../config.ts';
 import { createErrorLog } from '../runtime/error-log.ts';
-import { createOverdueGauge, type WorkerMetrics } from '../runtime/metrics.ts';
+import { createWorkGauge, type WorkerMetrics } from '../runtime/metrics.ts';
 import { createPoller, type Poller } from '../runtime/poller.ts';
 import { createEraseAccounts } from './erase-accounts.ts';
 import { createRemoveLapsedEmails } from './remove-lapsed-emails.ts';
@@ -69,7 +69,7 @@ export function createErasure(deps: ErasureDeps): Erasure {
     newLease: randomUUID,
   });
   let overdue: number | undefined;
-  createOverdueGauge(registry, () => overdue);
+  createWorkGauge(registry, 'auth_erasures_overdue', () => overdue);
   async function count(): Promise<void> {
     overdue = await stores.deletions.countDue(new Date(now().getTime() - overdueAfterMs), countLimit);
   }

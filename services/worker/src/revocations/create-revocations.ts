@@ -1,20 +1,21 @@
 import { readProviders } from '@auth-account/config';
+import type { RefusalNotes } from '@auth-account/messaging/process-reports';
 import type { Stores } from '@auth-account/stores';
 import type { ProviderRevocationDocument } from '@auth-account/stores/documents';
 import { createAuditLog, type Logger, type Metrics } from '@auth-account/telemetry';
 import type { SealedSecrets } from '@auth-account/tokens';
-import type { ProviderClient } from '@auth-account/tokens/provider-client';
 import type { WorkerConfig } from '../config.ts';
 import { createErrorLog } from '../runtime/error-log.ts';
-import { createRevocationGauge, type WorkerMetrics } from '../runtime/metrics.ts';
+import { createWorkGauge, type WorkerMetrics } from '../runtime/metrics.ts';
 import { createPoller, type Poller } from '../runtime/poller.ts';
-import { createRevokeTokens } from './revoke-tokens.ts';
+import { createRevokeTokens, type RevokeTokensDeps } from './revoke-tokens.ts';
 
 export interface RevocationsDeps {
   readonly config: Pick<WorkerConfig, 'IDENTITY_PROVIDERS' | 'ERASURE_INTERVAL_MS'>;
   readonly stores: Pick<Stores, 'providerRevocations'>;
   readonly sealedSecrets: SealedSecrets;
   readonly metrics: Pick<WorkerMetrics, 'providerRevocations'>;
+  readonly refusals: RefusalNotes;
   readonly registry: Metrics['registry'];
   readonly logger: Logger;
   readonly now: () => Date;
@@ -23,7 +24,15 @@ export interface RevocationsDeps {
 const countIntervalMs = 15_000;
 
 /** Wires the revocation of providers' tokens, with its metrics and audit events. Its pollers need only MongoDB. */
-export function createRevocations({ config, stores, metrics, registry, logger, ...shared }: RevocationsDeps): Poller[] {
+export function createRevocations({
+  config,
+  stores,
+  metrics,
+  refusals,
+  registry,
+  logger,
+  ...shared
+}: RevocationsDeps): Poller[] {
   const { providerRevocations } = stores;
   const writeAudit = createAuditLog(logger);
   const shown = ({ _id: identity_id, user_id, provider }: ProviderRevocationDocument) => ({
@@ -35,20 +44,25 @@ export function createRevocations({ config, stores, metrics, registry, logger, .
     findClient: createFindClient(config, shared.now),
     random: Math.random,
     onRevoked(row) {
-      metrics.providerRevocations.inc({ outcome: 'revoked' });
+      refusals.note(row.provider, undefined);
+      metrics.providerRevocations.inc({ provider: row.provider, outcome: 'revoked' });
       writeAudit({ event: 'provider_token.revoked', outcome: 'success', ...shown(row) });
     },
     onFailed(row, err) {
-      metrics.providerRevocations.inc({ outcome: 'failed' });
-      logger.warn({ err, ...shown(row), attempts: row.attempts }, 'token of a provider not revoked: it is tried again');
+      const { fault = 'unavailable' } = err;
+      refusals.note(row.provider, fault);
+      const outcome = fault === 'wrong_client' ? fault : 'failed';
+      metrics.providerRevocations.inc({ provider: row.provider, outcome });
+      const told = { err, ...shown(row), reason: fault, attempts: row.attempts };
+      logger.warn(told, 'token of a provider not revoked: it is tried again');
     },
     onGivenUp(row) {
-      metrics.providerRevocations.inc({ outcome: 'given_up' });
+      metrics.providerRevocations.inc({ provider: row.provider, outcome: 'given_up' });
       writeAudit({ event: 'provider_token.given_up', outcome: 'failure', ...shown(row) });
     },
   });
   let pending: number | undefined;
-  createRevocationGauge(registry, () => pending);
+  createWorkGauge(registry, 'auth_provider_revocations_pending', () => pending);
   async function count(): Promise<void> {
     pending = await providerRevocations.count();
   }
@@ -61,9 +75,12 @@ export function createRevocations({ config, stores, metrics, registry, logger, .
 }
 
 /** Creates the finder of clients. The library is loaded with the first token. */
-function createFindClient({ IDENTITY_PROVIDERS }: RevocationsDeps['config'], now: () => Date) {
+function createFindClient(
+  { IDENTITY_PROVIDERS }: RevocationsDeps['config'],
+  now: () => Date,
+): RevokeTokensDeps['findClient'] {
   const providers = readProviders(IDENTITY_PROVIDERS);
-  return async (name: string): Promise<ProviderClient | undefined> => {
+  return async (name) => {
     const exchange = providers.get(name)?.exchange;
     if (exchange === undefined) return;
     const { createProviderClient } = await import('@auth-account/tokens/provider-client');

@@ -1,7 +1,7 @@
 import type { ProviderRevocationDocument } from '@auth-account/stores/documents';
 import type { ProviderRevocationStore } from '@auth-account/stores/provider-revocations';
 import type { SealedSecrets } from '@auth-account/tokens';
-import type { ProviderClient } from '@auth-account/tokens/provider-client';
+import type { ProviderClient, RefusalFault } from '@auth-account/tokens/provider-client';
 
 export interface RevokeTokensDeps {
   readonly providerRevocations: Pick<ProviderRevocationStore, 'claim' | 'defer' | 'remove'>;
@@ -9,8 +9,8 @@ export interface RevokeTokensDeps {
   readonly findClient: (provider: string) => Promise<Pick<ProviderClient, 'revoke'> | undefined>;
   readonly sealedSecrets: Pick<SealedSecrets, 'open' | 'hasKey' | 'rereadKeys'>;
   readonly onRevoked: (row: ProviderRevocationDocument) => void;
-  /** Called for an attempt that failed, also if it is the last one. */
-  readonly onFailed: (row: ProviderRevocationDocument, error: Error) => void;
+  /** Called for an attempt that failed, also if it is the last one. Only a refusal has a fault. */
+  readonly onFailed: (row: ProviderRevocationDocument, error: Error & { readonly fault?: RefusalFault }) => void;
   readonly onGivenUp: (row: ProviderRevocationDocument) => void;
   readonly now: () => Date;
   /** Returns a number from 0 to 1. */

@@ -19,7 +19,7 @@ export type ErasureOutcome = 'erased' | 'failed';
 const erasureOutcomes: readonly ErasureOutcome[] = ['erased', 'failed'];
 
 /** Outcome of an attempt to let a provider revoke a token. */
-const revocationOutcomes = ['revoked', 'failed', 'given_up'] as const;
+const revocationOutcomes = ['revoked', 'failed', 'wrong_client', 'given_up'] as const;
 
 /** Outcome of an attempt at a forced logout. */
 export type ForceLogoutOutcome = 'done' | 'repeated' | 'failed' | 'malformed';
@@ -67,35 +67,38 @@ export function createBacklogGauges(
   });
 }
 
-/** Creates the gauge of overdue erasures. `overdue` returns the last count, undefined before the first. */
-export function createOverdueGauge(registry: Metrics['registry'], overdue: () => number | undefined): void {
-  new Gauge({
-    name: 'auth_erasures_overdue',
-    help: 'Accounts that should have been erased ten minutes ago or earlier, 100,000 at most',
-    registers: [registry],
-    collect() {
-      this.set(overdue() ?? Number.NaN);
-    },
-  });
-}
+/** Work that the worker counts in MongoDB, by gauge. */
+const workGauges = {
+  auth_erasures_overdue: 'Accounts that should have been erased ten minutes ago or earlier, 100,000 at most',
+  auth_factor_removals_overdue:
+    'Second factors that should have been removed ten minutes ago or earlier, 100,000 at most',
+  auth_provider_revocations_pending: 'Tokens of providers that must still be revoked',
+} as const;
 
-/** Creates the gauge of tokens that wait for their revocation. `pending` returns the last count, undefined before it. */
-export function createRevocationGauge(registry: Metrics['registry'], pending: () => number | undefined): void {
+type WorkGauge = keyof typeof workGauges;
+export const workGaugeNames = Object.keys(workGauges) as WorkGauge[];
+
+/** Creates a gauge of work that waits. `last` returns the last count, undefined before the first. */
+export function createWorkGauge(registry: Metrics['registry'], name: WorkGauge, last: () => number | undefined): void {
   new Gauge({
-    name: 'auth_provider_revocations_pending',
-    help: 'Tokens of providers that must still be revoked',
+    name,
+    help: workGauges[name],
     registers: [registry],
     collect() {
-      this.set(pending() ?? Number.NaN);
+      this.set(last() ?? Number.NaN);
     },
   });
 }
 
 /**
- * Creates the worker's own metrics, except the metrics of {@link createBacklogGauges}, {@link createOverdueGauge} and
- * {@link createRevocationGauge}.
+ * Creates the worker's own metrics, except those of {@link createBacklogGauges} and {@link createWorkGauge}, for these
+ * webhooks and providers.
  */
-export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly string[]) {
+export function createWorkerMetrics(
+  { registry }: Metrics,
+  webhooks: readonly string[],
+  provider: readonly string[] = [],
+) {
   return {
     ...createDeliveryMetrics(registry, webhooks),
     forceLogouts: createZeroedCounter({
@@ -113,8 +116,8 @@ export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly st
     providerRevocations: createZeroedCounter({
       registry,
       name: 'auth_provider_revocations_total',
-      help: 'Attempts to let providers revoke the tokens of identities that are gone',
-      values: { outcome: revocationOutcomes },
+      help: 'Attempts to let providers revoke the tokens of identities that are gone; wrong_client: the provider refused our key or client id',
+      values: { provider, outcome: revocationOutcomes },
     }),
     ...createTransactionMetrics(registry),
     lostSecrets: new Gauge({

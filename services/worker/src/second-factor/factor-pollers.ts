@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { DenyList } from '@auth-account/messaging/deny-list';
 import type { RunTransaction, Stores } from '@auth-account/stores';
 import type { KidInUse } from '@auth-account/stores/kids-in-use';
-import { createAuditLog, type Logger } from '@auth-account/telemetry';
+import { createAuditLog, type Logger, type Metrics } from '@auth-account/telemetry';
 import type { SealedSecrets } from '@auth-account/tokens';
 import { v7 } from 'uuid';
 import type { WorkerConfig } from '../config.ts';
 import { createErrorLog } from '../runtime/error-log.ts';
-import type { WorkerMetrics } from '../runtime/metrics.ts';
+import { createWorkGauge, type WorkerMetrics } from '../runtime/metrics.ts';
 import { createPoller, type Poller } from '../runtime/poller.ts';
 import { createRemoveFactors, endReason } from './remove-factors.ts';
 import { createResealSeeds } from './reseal-seeds.ts';
@@ -31,6 +31,7 @@ export interface FactorPollersDeps {
   /** Returns the ids of the server keys of this process. */
   readonly kids: () => readonly string[];
   readonly metrics: Pick<WorkerMetrics, 'lostSecrets'>;
+  readonly registry: Metrics['registry'];
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -39,10 +40,12 @@ export interface FactorPollersDeps {
 const resealIntervalMs = 3_600_000;
 /** The same between two looks for secrets whose key is missing. */
 const countIntervalMs = 60_000;
+/** The same between two counts of overdue removals, the delay after which one is overdue, and the limit of the count. */
+const [overdueIntervalMs, overdueAfterMs, overdueLimit] = [15_000, 600_000, 100_000];
 
 /** Wires the care for second factors: the removals that are due, and the seals of seeds. */
 export function createFactorPollers(deps: FactorPollersDeps): Poller[] {
-  const { config, stores, sealedSecrets, kids, metrics, logger, ...shared } = deps;
+  const { config, stores, sealedSecrets, kids, metrics, registry, logger, ...shared } = deps;
   const writeAudit = createAuditLog(logger);
   const remove = createRemoveFactors({
     ...stores,
@@ -75,7 +78,13 @@ export function createFactorPollers(deps: FactorPollersDeps): Poller[] {
     lost = found;
     metrics.lostSecrets.set(found.reduce((sum, { count }) => sum + count, 0));
   }
+  let overdue: number | undefined;
+  createWorkGauge(registry, 'auth_factor_removals_overdue', () => overdue);
+  async function countOverdue(): Promise<void> {
+    overdue = await stores.factorRemovals.countDue(new Date(shared.now().getTime() - overdueAfterMs), overdueLimit);
+  }
   return [
+    poller(countOverdue, overdueIntervalMs, 'count of overdue removals of second factors'),
     poller(countLost, countIntervalMs, 'count of secrets without a key'),
     poller(remove, config.ERASURE_INTERVAL_MS, 'removal of second factors'),
     poller(reseal, resealIntervalMs, 'sealing of seeds and tokens'),

@@ -89,17 +89,8 @@ export async function checkInitContainers(kubernetes: Kubernetes, reporter: Repo
     'helm install --no-hooks with the migration as an init container, on the data that is there',
     async () => {
       const values = [...valuesOf(images), '--set', 'migrate.mode=initContainer'];
-      const args = [
-        'install',
-        'auth-account',
-        'charts/auth-account',
-        ...values,
-        '--no-hooks',
-        '--wait',
-        '--timeout',
-        '3m',
-      ];
-      await kubernetes.helm(args);
+      const args = ['install', 'auth-account', 'charts/auth-account', ...values, '--no-hooks'];
+      await kubernetes.helm([...args, '--wait', '--timeout', '3m']);
       const pods = [...(await kubernetes.settled('api')), ...(await kubernetes.settled('worker'))];
       for (const { metadata, status } of pods) {
         const migration = status.initContainerStatuses?.find(({ name }) => name === 'migrate');

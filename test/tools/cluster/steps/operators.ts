@@ -92,6 +92,20 @@ export async function checkRules({ reporter, kubernetes }: Cluster, prometheus: 
   });
 }
 
+/** Checks that an alert fires: notices come that no provider has signed. */
+export async function checkAlert({ reporter, kubernetes, agent }: Cluster, prometheus: Prometheus): Promise<void> {
+  const [alert, count] = ['AuthProviderNoticesRefused', 12];
+  await reporter.check('an alert about signing in fires', async () => {
+    const start = performance.now();
+    const notice = { url: 'http://auth-account-api/api/v1/hooks/office', body: { payload: 'none' } };
+    for (let sent = 0; sent < count; sent += 1) assert.equal((await agent.call('ask', notice)).status, 401);
+    const query = `ALERTS{alertname="${alert}",alertstate="firing",namespace="${kubernetes.namespace}"}`;
+    const fires = async () => (await prometheus.query(query)).length > 0;
+    await waitUntil(fires, { what: 'it fires', timeoutMs: limitMs, intervalMs: 2_000 });
+    return [`${alert} ${seconds(start)} s after the first of ${count} forged notices`];
+  });
+}
+
 /** Returns the selectors of an expression, with all matchers but those of the namespace. */
 function queriesOf(expression: string): string[] {
   return selectorsOf(expression).map(({ metric, matchers }) => {

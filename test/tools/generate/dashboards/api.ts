@@ -58,11 +58,12 @@ const passwords: Row = {
 /** A panel for each counter of audit events, from the events' table. */
 const events: Row = {
   title: 'Events of the audit log',
-  panels: Object.values<CounterRow>(counterTable).flatMap(({ name, label, title, help }) =>
-    title === undefined
-      ? []
-      : [lines([[rate(name, label), `{{${label}}}`]], { title, description: `${help}.`, unit: 'ops' })],
-  ),
+  panels: Object.values<CounterRow>(counterTable).flatMap(({ name, label, by, title, help }) => {
+    const labels = [by, label].flatMap((each) => each ?? []);
+    const legend = labels.map((each) => `{{${each}}}`).join(' ');
+    const text = { description: `${help}.`, unit: 'ops' } as const;
+    return title === undefined ? [] : [lines([[rate(name, labels.join(', ')), legend]], { title, ...text })];
+  }),
 };
 
 const registrations: Row = {

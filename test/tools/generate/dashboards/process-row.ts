@@ -25,6 +25,11 @@ export const processRow: Row = {
       description: '1 if /readyz answers 200.',
       unit: 'none',
     }),
+    lines([[`max by (instance, file) (auth_key_file_refused${of()})`, '{{instance}} {{file}}']], {
+      title: 'Key files refused',
+      description: '1: the content is refused, and the former keys stay.',
+      unit: 'none',
+    }),
     lines([[`count by (version, node) (auth_build_info${of()})`, '{{version}} on Node {{node}}']], {
       title: 'Builds',
       description: 'How many processes run which.',

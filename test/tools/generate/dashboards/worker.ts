@@ -103,14 +103,21 @@ const mails: Row = {
       description: 'Of accounts whose deletion was ordered and whose grace is over.',
       unit: 'ops',
     }),
-    lines([[`max(auth_erasures_overdue${of()})`, 'accounts']], {
-      title: 'Erasures overdue',
-      description: 'Accounts that should have been erased ten minutes ago or earlier.',
-      unit: 'short',
-    }),
-    lines([[rate('auth_provider_revocations_total', 'outcome'), '{{outcome}}']], {
+    lines(
+      [
+        [`max(auth_erasures_overdue${of()})`, 'accounts'],
+        [`max(auth_factor_removals_overdue${of()})`, 'second factors'],
+      ],
+      {
+        title: 'Erasures and removals overdue',
+        description: 'Accounts and second factors that should have been removed ten minutes ago or earlier.',
+        unit: 'short',
+      },
+    ),
+    lines([[rate('auth_provider_revocations_total', 'provider, outcome'), '{{provider}} {{outcome}}']], {
       title: 'Tokens of providers revoked',
-      description: 'After the identity or account is gone. failed: tried again, for 30 days.',
+      description:
+        'After the identity or account is gone. failed, wrong_client (our key or client id): tried again, for 30 days.',
       unit: 'ops',
     }),
     lines([[`max(auth_provider_revocations_pending${of()})`, 'tokens']], {

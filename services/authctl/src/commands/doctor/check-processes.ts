@@ -1,6 +1,7 @@
 import { type ProcessReport, type ReportedKeys, readProcessReports } from '@auth-account/messaging/process-reports';
 import type { KidInUse } from '@auth-account/stores/kids-in-use';
 import type { Mongo, RedisStore } from '../../compose.ts';
+import { refusalMends } from './check-providers.ts';
 import { type Finding, failed, judgeClock, ok, warning } from './finding.ts';
 
 type Stores = Pick<Mongo & RedisStore, 'db' | 'stores' | 'redis' | 'keys'>;
@@ -24,6 +25,7 @@ export async function checkProcesses({ db, stores, redis, keys }: Stores): Promi
     ...checkClocks(report, redisAheadMs),
     checkSettings(report, reports),
     ...checkSigners(report, reports),
+    ...checkRefusals(report),
   ]);
   return [...findings, ...checkSealed(inUse, reports)];
 }
@@ -84,6 +86,17 @@ function checkSigners({ process, keys }: ProcessReport, reports: readonly Proces
     if (unknown.length === 0) return ok(check, takes.join(', '));
     return failed(check, `${takes.join(', ')}: does not know ${unknown.join(', ')}`, keyMends[kind]);
   });
+}
+
+/** Reports the providers that have refused a process since they last took its key: it may run with an earlier one. */
+function checkRefusals({ process, refused_by = {} }: ProcessReport): Finding[] {
+  return Object.entries(refused_by).map(([provider, { fault, at }]) =>
+    failed(
+      `${provider} at ${process}`,
+      `refused it at ${at}: ${fault}`,
+      `${refusalMends[fault]} Then restart api and worker.`,
+    ),
+  );
 }
 
 /** Looks for server keys that stored data needs, and that some process does not have. */

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Provider, startProvider } from '@auth-account/local-stack/provider';
+import { newRemoval } from '@auth-account/stores/factor-removals';
+import { Binary } from 'mongodb';
+import type { Fault } from '../tools/observability/faults.ts';
+import { newEmail, newSession, password, registerAccount } from './accounts.ts';
+import { newDeviceKey } from './device-key.ts';
+import { addPasskey, passkeyLogin } from './passkeys.ts';
+import { exchangingEntry, newHome, newPerson, requestProviderLogin } from './providers.ts';
+import { serviceEnvironment } from './test-api.ts';
+import type { TestStack } from './test-stack.ts';
+
+/** Logins by passkey of one network in 15 minutes: enough for an alert about their faults, then a limit. */
+const passkeyLimit = 40;
+
+/** Faults of signing in, with the provider and the settings that they need. */
+export interface SignInFaults {
+  readonly faults: readonly Fault[];
+  readonly settings: Readonly<Record<string, string>>;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts the provider of the faults. */
+export async function openSignInFaults(): Promise<SignInFaults> {
+  const provider = await startProvider();
+  const entry = { ...exchangingEntry(provider), notices: 'apple' };
+  return {
+    faults: [
+      refusedClient(provider),
+      foreignNotices(provider),
+      foreignOrigin,
+      wrongProofs,
+      foreignRefreshes,
+      brokenKeyFile,
+      stuckWork,
+    ],
+    settings: { IDENTITY_PROVIDERS: JSON.stringify([entry]), PASSKEY_LIMIT_PER_ADDRESS: String(passkeyLimit) },
+    close: provider.close,
+  };
+}
+
+/** Repeats the work until the signal is aborted. */
+export async function until(enough: AbortSignal, pauseMs: number, work: () => Promise<unknown>): Promise<void> {
+  while (!enough.aborted) {
+    await work();
+    await pause(pauseMs);
+  }
+}
+
+const refusedClient = (provider: Provider): Fault => ({
+  name: "the provider refuses the service's key",
+  alerts: ['AuthProviderCodesFailing'],
+  async induce(stack, enough) {
+    provider.behave({ status: 400, body: '{"error":"invalid_client"}' }, 'token');
+    await until(enough, 500, async () => {
+      const { challenge_id, nonce } = await requestProviderLogin(stack);
+      const person = newPerson();
+      const id_token = await provider.sign({ ...person, aud: 'app', nonce });
+      const authorization_code = provider.issueCode({ sub: person.sub, aud: 'app' });
+      await stack.post('/api/v1/auth/federated/office', { challenge_id, id_token, authorization_code, ...newHome });
+    });
+  },
+});
+
+const foreignNotices = (provider: Provider): Fault => ({
+  name: 'notices come for a client id that the configuration lacks',
+  alerts: ['AuthProviderNoticesRefused'],
+  induce: (stack, enough) =>
+    until(enough, 500, async () => {
+      const events = JSON.stringify({ type: 'consent-revoked', sub: randomUUID() });
+      const payload = await provider.sign({ aud: 'new-app', jti: randomUUID(), events });
+      await stack.post('/api/v1/hooks/office', { payload });
+    }),
+});
+
+const foreignOrigin: Fault = {
+  name: 'an app with an unknown certificate asks for passkeys, until it meets a limit',
+  alerts: ['AuthPasskeysRefused', 'AuthRateLimited'],
+  async induce(stack, enough) {
+    const { authenticator } = await addPasskey(stack, await newSession(stack));
+    const client = () =>
+      until(enough, 50, async () => {
+        const body = await passkeyLogin(stack, authenticator, { origin: 'android:apk-key-hash:unknown' });
+        await stack.post('/api/v1/auth/passkeys/login', body);
+      });
+    await Promise.all(Array.from({ length: 10 }, client));
+  },
+};
+
+const wrongProofs: Fault = {
+  name: 'apps prove their key for another address',
+  alerts: ['AuthDeviceProofsRefused'],
+  async induce(stack, enough) {
+    const DPoP = newDeviceKey().prove({ path: '/elsewhere' });
+    const { email } = await registerAccount(stack, newEmail());
+    await until(enough, 100, () => stack.post('/api/v1/auth/login', { email, password }, { DPoP }));
+  },
+};
+
+const foreignRefreshes: Fault = {
+  name: 'refresh tokens are not by our keys',
+  alerts: ['AuthRefreshesFailing'],
+  async induce(stack, enough) {
+    const { refresh_token } = await newSession(stack);
+    const foreign = refresh_token.replace(/.{8}$/, 'AAAAAAAA');
+    await until(enough, 50, () => stack.post('/api/v1/auth/refresh', { refresh_token: foreign }));
+  },
+};
+
+/** All processes share the file. */
+const brokenKeyFile: Fault = {
+  name: 'the file of the server keys is broken',
+  alerts: ['AuthKeyFileRefused'],
+  async induce(_, enough) {
+    const file = serviceEnvironment('').SERVER_KEYS_FILE ?? '';
+    const text = await readFile(file);
+    await writeFile(file, '{');
+    await until(enough, 100, async () => undefined);
+    await writeFile(file, text);
+  },
+};
+
+/** A removal that MongoDB refuses, because the account's counter is no number, and a token under a lost key. */
+const stuckWork: Fault = {
+  name: 'a second factor cannot be removed, and a token of a provider cannot be revoked for 30 days',
+  alerts: ['AuthFactorRemovalsOverdue', 'AuthProviderRevocationsFailing'],
+  async induce({ collections: { users, providerRevocations }, ...stack }: TestStack, enough) {
+    const { user_id } = await registerAccount(stack);
+    const [ago, kid, box] = [new Date(Date.now() - 31 * 86_400_000), 'lost', new Binary(Buffer.alloc(48))];
+    const removal = { ...newRemoval(ago, 'mail'), due_at: ago };
+    const totp = { factor_id: randomUUID(), kid, seed: box, confirmed_at: ago, last_step: 1, removal };
+    await users.updateOne({ _id: user_id }, { $set: { totp, touches: 'none' as never } });
+    await until(enough, 2_000, async () => {
+      const row = { _id: randomUUID(), user_id, provider: 'office', kid, token: box, client_id: 'app' };
+      await providerRevocations.insertOne({ ...row, created_at: ago, due_at: ago, attempts: 20 });
+    });
+  },
+};
