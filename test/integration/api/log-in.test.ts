@@ -84,9 +84,9 @@ function depsWith(deps: Partial<LogInDeps>): LogInDeps {
     challengeId: randomUUID,
     inviteToken: () => randomUUID(),
   };
-  const { idempotency: store, spentProofs } = storesOf(scene.collections);
+  const { idempotency, spentProofs } = storesOf(scene.collections);
   const secrets: ServerSecrets = () => [createSecretKey(randomBytes(32))];
-  const openIdempotent = createOpenIdempotent({ store, secrets, now });
+  const openIdempotent = createOpenIdempotent({ idempotency, secrets, now });
   const own = {
     openIdempotent,
     spendProof: createSpendProof({ spentProofs, secrets }),
@@ -605,9 +605,9 @@ describe('the search of a login on a known device for live sessions', () => {
     'a login with a key looks at the live sessions only within a day of the latest login: %s',
     async (_, fields, expected) => {
       expect(ago(dayMs)).toEqual(new Date('2026-11-20T10:00:00.000Z'));
-      const { idempotency: store } = storesOf(scene.collections);
+      const { idempotency } = storesOf(scene.collections);
       const secret = createSecretKey(randomBytes(32));
-      const openIdempotent = createOpenIdempotent({ store, secrets: () => [secret], now: scene.now });
+      const openIdempotent = createOpenIdempotent({ idempotency, secrets: () => [secret], now: scene.now });
       const { email } = await scene.user({ ...known, ...fields });
       const origin = { ...scene.origin, idempotencyKey: randomUUID() };
       expect(await looks({ email, device_id }, { openIdempotent }, origin)).toBe(expected);

@@ -5,6 +5,8 @@ import type { Assertion, NewPasskey, PasskeyKey, PasskeySettings } from './webau
 
 /** Checks of passkeys. Each returns the first fault if anything is wrong. */
 export interface PasskeyVerifier {
+  /** `WEBAUTHN_RP_ID`. */
+  readonly rpId: string;
   verifyNew(credential: NewCredential, challengeId: string): Promise<NewPasskey | PasskeyFault>;
   /**
    * Checks an assertion by the key of the passkey that it names. Whose passkey that is, and what a counter that has
@@ -32,6 +34,7 @@ const library = () => import('./webauthn.ts');
  */
 export function createPasskeyVerifier(settings: PasskeySettings): PasskeyVerifier {
   return {
+    rpId: settings.rpId,
     async verifyNew(credential, challengeId) {
       const { verifyNew } = await library();
       return orFault(verifyNew(settings, credential, webauthnChallenge(challengeId)));

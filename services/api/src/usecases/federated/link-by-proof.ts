@@ -24,8 +24,7 @@ export interface LinkByProofDeps {
   readonly users: Pick<UserStore, 'find'>;
   readonly sealedTokens: Pick<SealedTokens, 'open'>;
   readonly authenticate: Authenticate;
-  /** Undefined if the service has no passkeys. */
-  readonly passkeyProof: PasskeyProof | undefined;
+  readonly passkeyProof: PasskeyProof;
   readonly checkCode: CheckCode;
   readonly openByCode: OpenByCode;
   readonly oncePerChallenge: OncePerChallenge;
@@ -108,7 +107,6 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
   async function prove(user: PresentUser, credential: UsedCredential, { input, origin }: Asked) {
     const signed = { challengeId: input.link_challenge_id, credential };
     try {
-      if (passkeyProof === undefined) throw new AppError('ERR-PASSKEY-INVALID');
       return await passkeyProof(user, signed, rules, origin);
     } catch (error) {
       if (isAppError(error)) audit({ event: 'login.failed', user_id: user._id, reason: 'wrong_passkey' }, origin);

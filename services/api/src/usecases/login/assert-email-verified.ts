@@ -13,7 +13,7 @@ export interface AssertEmailVerifiedDeps {
   readonly limits: Pick<Limits, 'askForCode' | 'requestCode'>;
   readonly audit: Audit;
   /** `REQUIRE_VERIFIED_EMAIL`. */
-  readonly isRequired: boolean;
+  readonly requiresVerifiedEmail: boolean;
   readonly now: () => Date;
 }
 
@@ -27,11 +27,11 @@ export type AssertEmailVerified = (user: PresentUser, origin: RequestOrigin) => 
  * {@link assertMayLogIn} first, and `ERR-RATE-LIMITED` if no further code may be sent.
  */
 export function createAssertEmailVerified(deps: AssertEmailVerifiedDeps): AssertEmailVerified {
-  const { challenges, requestCode, limits, audit, isRequired, now } = deps;
+  const { challenges, requestCode, limits, audit, requiresVerifiedEmail, now } = deps;
   const purpose = 'email_verification';
 
   return async (user, origin) => {
-    if (!isRequired || user.email_verified_at !== undefined) return;
+    if (!requiresVerifiedEmail || user.email_verified_at !== undefined) return;
     assertMayLogIn(user);
     const { _id: userId, email } = user;
     const at = now();

@@ -30,12 +30,11 @@ import { createPermitLater, type ReauthenticateDeps } from '../step-up/reauthent
 export interface CreatePasskeyDeps extends ReauthenticateDeps {
   readonly passkeys: Pick<PasskeyStore, 'findHolder' | 'add' | 'has'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
-  readonly verifier: Pick<PasskeyVerifier, 'verifyNew'>;
+  readonly verifier: Pick<PasskeyVerifier, 'rpId' | 'verifyNew'>;
   readonly refusePasskey: RefusePasskey;
   readonly sealedTokens: SealedTokens;
   readonly limits: ReauthenticateDeps['limits'] & Pick<Limits, 'addPasskey'>;
   readonly commit: Commit;
-  readonly rpId: string;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
 }
@@ -66,7 +65,7 @@ const handleBytes = 64;
  * Raises the errors of {@link createPermitLater}, and `ERR-PASSKEY-LIMIT-REACHED`.
  */
 export function createCreatePasskeyChallenge(deps: CreatePasskeyDeps) {
-  const { sealedTokens, rpId, now } = deps;
+  const { sealedTokens, verifier, now } = deps;
   const permitLater = createPermitLater(deps);
   return async (
     input: PasskeyChallengeRequest,
@@ -84,7 +83,7 @@ export function createCreatePasskeyChallenge(deps: CreatePasskeyDeps) {
     return {
       challenge_id,
       expires_at: new Date(until).toISOString(),
-      options: creationOptions(rpId, challenge_id, user, handle),
+      options: creationOptions(verifier.rpId, challenge_id, user, handle),
       timestamp: at.toISOString(),
     };
   };

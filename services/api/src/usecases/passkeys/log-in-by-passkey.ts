@@ -8,6 +8,7 @@ import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
+import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
 import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
 import { areCredentialsChanged } from '../login/assert-may-log-in.ts';
 import type { OpenSession } from '../login/open-session.ts';
@@ -25,7 +26,7 @@ export interface LogInByPasskeyDeps {
   readonly assertEmailVerified: AssertEmailVerified;
   readonly limits: Pick<Limits, 'logInByPasskey' | 'completed'>;
   readonly audit: Audit;
-  readonly rpId: string;
+  readonly verifier: Pick<PasskeyVerifier, 'rpId'>;
   readonly now: () => Date;
 }
 
@@ -37,7 +38,7 @@ interface LoginChallenge {
 }
 
 /** Begins a login by passkey. The answer names no account and stores nothing, so it is the same for everybody. */
-export function createCreatePasskeyLoginChallenge({ sealedTokens, rpId, now }: LogInByPasskeyDeps) {
+export function createCreatePasskeyLoginChallenge({ sealedTokens, verifier, now }: LogInByPasskeyDeps) {
   return async (): Promise<PasskeyLoginChallengeResponse['data']> => {
     const at = now();
     const until = at.getTime() + challengeMs;
@@ -45,7 +46,7 @@ export function createCreatePasskeyLoginChallenge({ sealedTokens, rpId, now }: L
     return {
       challenge_id,
       expires_at: new Date(until).toISOString(),
-      options: requestOptions(rpId, challenge_id),
+      options: requestOptions(verifier.rpId, challenge_id),
       timestamp: at.toISOString(),
     };
   };

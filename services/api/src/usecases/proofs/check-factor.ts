@@ -18,8 +18,7 @@ import type { WarnOfGuesses } from './warn-of-guesses.ts';
 export interface CheckFactorDeps {
   readonly secondFactors: Pick<SecondFactorStore, 'useStep' | 'useRecoveryCode'>;
   readonly openSeed: OpenSeed;
-  /** Undefined if the service has no passkeys. */
-  readonly passkeyProof: PasskeyProof | undefined;
+  readonly passkeyProof: PasskeyProof;
   readonly limits: Pick<Limits, 'secondFactor'>;
   readonly warnOfGuesses: WarnOfGuesses;
   readonly audit: Audit;
@@ -175,7 +174,6 @@ function createByPasskey({
 }: CheckFactorDeps): Compare<Extract<GivenFactor, { readonly method: 'passkey' }>> {
   const rules = { requireUv: true, requireHandle: false };
   return async (user, { challengeId, credential }, origin) => {
-    if (passkeyProof === undefined) throw new AppError('ERR-PASSKEY-INVALID');
     const proved = await passkeyProof(user, { challengeId, credential }, rules, origin);
     return {
       amr: proved.auth.amr,

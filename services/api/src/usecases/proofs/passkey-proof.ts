@@ -20,11 +20,17 @@ export interface PasskeyProofDeps {
 /** Audits the fault of a passkey, and returns the error `ERR-PASSKEY-INVALID`. */
 export type RefusePasskey = (fault: PasskeyFault, userId: string | undefined, origin: RequestOrigin) => AppError;
 
+export interface RefusePasskeyDeps {
+  readonly audit: Audit;
+  /** `WEBAUTHN_RP_ID`; undefined if the service has no passkeys. */
+  readonly rpId: string | undefined;
+}
+
 /**
  * Creates the refusal of passkeys. The error names the fault on a developer's machine only: pages of `localhost` are
  * nowhere else.
  */
-export function createRefusePasskey({ audit, rpId }: { readonly audit: Audit; readonly rpId: string }): RefusePasskey {
+export function createRefusePasskey({ audit, rpId }: RefusePasskeyDeps): RefusePasskey {
   const isLocal = rpId === 'localhost';
   return (fault, user_id, origin) => {
     audit({ event: 'passkey_proof.refused', user_id, reason: fault }, origin);
@@ -65,6 +71,11 @@ export type PasskeyProof = (
   rules: PasskeyRules,
   origin: RequestOrigin,
 ) => Promise<ProvedPasskey>;
+
+/** Refuses every proof, because the service has no passkeys. */
+export const refuseAllPasskeys: PasskeyProof = async () => {
+  throw new AppError('ERR-PASSKEY-INVALID');
+};
 
 /**
  * Creates the check of a proof by passkey. The signature must be right and for this service, and the user handle the
