@@ -17,7 +17,6 @@ import { createRequestEmailVerification } from '../usecases/credentials/request-
 import { createResetPassword } from '../usecases/credentials/reset-password.ts';
 import { createUndoEmailChange } from '../usecases/credentials/undo-email-change.ts';
 import { createVerifyEmail } from '../usecases/credentials/verify-email.ts';
-import { countProviderLogins } from '../usecases/federated/count-provider-logins.ts';
 import { createListIdentities } from '../usecases/federated/identity-lists.ts';
 import { createLinkByProof } from '../usecases/federated/link-by-proof.ts';
 import { createLinkIdentity } from '../usecases/federated/link-identity.ts';
@@ -155,11 +154,7 @@ function factorOperations(registry: Registry) {
 function providerOperations(registry: Registry) {
   return {
     createFederatedChallenge: createCreateFederatedChallenge(registry),
-    logInByProvider: countProviderLogins(
-      createLogInByProvider(registry),
-      registry.countProviderLogin,
-      ({ isCreated }) => (isCreated ? 'registered' : 'logged_in'),
-    ),
+    logInByProvider: createLogInByProvider(registry),
     requestLinkCode: createRequestLinkCode(registry),
     linkByProof: createLinkByProof(registry),
     listIdentities: createListIdentities(registry),

@@ -15,41 +15,35 @@ import { createCheckCode } from '../usecases/codes/check-code.ts';
 import { createRequestCode } from '../usecases/codes/request-code.ts';
 import { createResendCode } from '../usecases/codes/resend-code.ts';
 import { createRemoveWay } from '../usecases/credentials/remove-way.ts';
-import type { CountProviderLogin } from '../usecases/federated/count-provider-logins.ts';
 import { createKeepProviderToken } from '../usecases/federated/keep-provider-token.ts';
-import { createDemandLink } from '../usecases/federated/link-challenge.ts';
-import { createOpenProviderChallenge } from '../usecases/federated/provider-challenge.ts';
+import { createAddIdentity } from '../usecases/federated/link-identity.ts';
+import type { LogInByProviderDeps } from '../usecases/federated/log-in-by-provider.ts';
+import { createDemandLink, createOpenProviderChallenge } from '../usecases/federated/provider-challenge.ts';
 import { createRegisterIdentity } from '../usecases/federated/register-identity.ts';
 import { createChangeGroup } from '../usecases/groups/change-group.ts';
 import { createFindCurrentGroup } from '../usecases/groups/find-current-group.ts';
 import { createLeaveGroup } from '../usecases/groups/leave-group.ts';
-import { createAddIdentity } from '../usecases/login/add-identity.ts';
-import { createAssertEmailVerified } from '../usecases/login/assert-email-verified.ts';
-import { createAuthenticate } from '../usecases/login/authenticate.ts';
+import { createCompleteLogin } from '../usecases/login/complete-login.ts';
 import { createDemandSecondFactor } from '../usecases/login/demand-second-factor.ts';
-import { createOpenByCode } from '../usecases/login/log-in-by-code.ts';
+import { createProveAddress } from '../usecases/login/log-in-by-code.ts';
 import { createOpenSession } from '../usecases/login/open-session.ts';
-import { createProveAddress } from '../usecases/login/prove-address.ts';
-import { createOncePerChallenge, createSpendProof } from '../usecases/login/spend-proof.ts';
-import { createCheckFactor } from '../usecases/proofs/check-factor.ts';
-import { createOncePerProof } from '../usecases/proofs/once-per-proof.ts';
-import { createOpenSeed } from '../usecases/proofs/open-seed.ts';
+import { createCheckFactor, createOpenSeed, createSettleTry } from '../usecases/proofs/check-factor.ts';
+import { createAuthenticate, createWarnOfGuesses } from '../usecases/proofs/check-password.ts';
+import { createOncePerChallenge, createOncePerProof } from '../usecases/proofs/once-per-proof.ts';
 import { createPasskeyProof, createRefusePasskey, refuseAllPasskeys } from '../usecases/proofs/passkey-proof.ts';
-import { createWarnOfGuesses } from '../usecases/proofs/warn-of-guesses.ts';
-import { createCountRegistration } from '../usecases/registration/count-registration.ts';
-import { createSpaces } from '../usecases/registration/spaces.ts';
-import { createStoreAccount } from '../usecases/registration/store-account.ts';
+import { createSpendProof } from '../usecases/proofs/use-proof.ts';
+import { createCountRegistration, createSpaces, createStoreAccount } from '../usecases/registration/store-account.ts';
 import { createChangeSecondFactor } from '../usecases/second-factor/change-second-factor.ts';
 import { createEndSessions } from '../usecases/sessions/end-sessions.ts';
-import { createIssueTokens } from '../usecases/sessions/issue-tokens.ts';
 import type { ReadRevocationsDeps } from '../usecases/sessions/read-revocations.ts';
+import { createIssueTokens } from '../usecases/sessions/session.ts';
 import { createReauthenticate } from '../usecases/step-up/reauthenticate.ts';
 import { createStepUpTokens } from '../usecases/step-up/step-up-tokens.ts';
 import { composeAnnouncements } from './announcements.ts';
 import { composeGuards } from './guards.ts';
 import type { Security } from './security.ts';
 
-/** What the parts of the api are made of. */
+/** Settings, keys, stores and connections, of which the parts are made. */
 export interface Grounds {
   readonly config: ApiConfig;
   readonly logger: Logger;
@@ -105,6 +99,7 @@ function proofParts({ config }: Grounds, first: ReturnType<typeof firstParts>) {
     .add('refusePasskey', createRefusePasskey)
     .add('passkeyProof', (parts) => (parts.rpId === undefined ? refuseAllPasskeys : createPasskeyProof(parts)))
     .add('checkFactor', createCheckFactor)
+    .add('settleTry', createSettleTry)
     .add('oncePerProof', createOncePerProof)
     .add('oncePerChallenge', createOncePerChallenge)
     .add('spendProof', createSpendProof)
@@ -118,12 +113,11 @@ function proofParts({ config }: Grounds, first: ReturnType<typeof firstParts>) {
 function loginParts({ metrics }: Grounds, proofs: ReturnType<typeof proofParts>) {
   return begin(proofs)
     .add('authenticate', createAuthenticate)
-    .add('assertEmailVerified', createAssertEmailVerified)
     .add('demandSecondFactor', createDemandSecondFactor)
     .add('addIdentity', createAddIdentity)
-    .add('openSession', createOpenSession)
     .add('proveAddress', createProveAddress)
-    .add('openByCode', createOpenByCode)
+    .add('openSession', createOpenSession)
+    .add('completeLogin', createCompleteLogin)
     .add('spaces', createSpaces)
     .add('storeAccount', createStoreAccount)
     .add('countRegistration', () =>
@@ -131,7 +125,8 @@ function loginParts({ metrics }: Grounds, proofs: ReturnType<typeof proofParts>)
     )
     .add(
       'countProviderLogin',
-      (): CountProviderLogin => (provider, outcome) => metrics.providerLogins.inc({ provider, outcome }),
+      (): LogInByProviderDeps['countProviderLogin'] => (provider, outcome) =>
+        metrics.providerLogins.inc({ provider, outcome }),
     )
     .add('openProviderChallenge', createOpenProviderChallenge)
     .add('registerIdentity', createRegisterIdentity)

@@ -21,10 +21,9 @@ import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
-import type { Spend } from '../proofs/once-per-proof.ts';
-import { challengeMs, creationOptions } from '../proofs/passkey-options.ts';
+import { challengeMs, creationOptions, type PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
 import { type RefusePasskey, userHandleOf } from '../proofs/passkey-proof.ts';
+import type { Spend } from '../proofs/use-proof.ts';
 import { createPermitLater, type ReauthenticateDeps } from '../step-up/reauthenticate.ts';
 
 export interface CreatePasskeyDeps extends ReauthenticateDeps {
