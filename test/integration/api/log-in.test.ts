@@ -432,6 +432,16 @@ describe('a login by any method', () => {
     await expect(open(seen)).rejects.toMatchObject(refused);
   });
 
+  test('a login whose account was changed since its proof fails with the error of its method, and is audited', async () => {
+    const seen = await scene.user();
+    await scene.collections.users.updateOne({ _id: seen._id }, { $set: { ways_changed_at: scene.now() } });
+    const expired = new AppError('ERR-CODE-EXPIRED');
+    await expect(open(seen, { ifChanged: () => expired })).rejects.toBe(expired);
+    await expect(open(seen)).rejects.toMatchObject(refused);
+    const refusal = { event: 'login.refused', user_id: seen._id, reason: 'credentials_changed' };
+    expect(scene.audited.map(([event]) => event)).toEqual([refusal, refusal]);
+  });
+
   test('a login by any method uses up its challenges and its proof, and announces the outcome', async () => {
     const user = await scene.user();
     const { document: other } = await scene.session({ user_id: user._id });

@@ -19,7 +19,7 @@ export const waysIn: readonly Area[] = [
     'login',
     'the one end of every login',
     [`${useCases}/{open-session,proved-login}.ts`, 'test/{integration/api/log-in,contract/repeated-login}.test.ts'],
-    [`${useCases}/complete-login.ts`, 'test/contract/{email-verification,login-code,provider-links}.test.ts'],
+    [`${useCases}/complete-login.ts`, `${useCases}/complete-login.test.ts`],
   ),
   area(
     'proofs',
@@ -41,7 +41,7 @@ export const waysIn: readonly Area[] = [
       'test/integration/api/{once-per-proof,codes}.test.ts',
       'test/contract/second-factor-login.test.ts',
     ],
-    ['services/api/src/announcements/retry-if-changed.ts', 'test/integration/api/undo-email-change.test.ts'],
+    ['services/api/src/announcements/retry-if-changed.ts', 'services/api/src/announcements/retry-if-changed.test.ts'],
   ),
   area(
     'factors',
