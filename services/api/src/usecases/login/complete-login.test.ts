@@ -87,6 +87,11 @@ describe('what the limits learn of a login', () => {
   });
 });
 
+test('a login that makes its device trusted opens the session with that trust', async () => {
+  await complete({ ...byPasskey, seen: guarded, trust: { token: 'token' } });
+  expect(steps[0]).toEqual(['opened', { token: 'token' }]);
+});
+
 describe('a login that links an identity', () => {
   test('a link counts for its limit before the session opens', async () => {
     await complete({ ...byPassword, link });
