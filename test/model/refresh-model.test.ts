@@ -4,7 +4,7 @@ import { createRefreshTokens, loadKeyFile, type RefreshTokens } from '@auth-acco
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Binary } from 'mongodb';
-import { hashesAhead } from '../../services/api/src/usecases/sessions/hashes-ahead.ts';
+import { hashesAhead } from '../../services/api/src/usecases/sessions/session.ts';
 import { newSession } from '../support/accounts.ts';
 import { newDeviceKey } from '../support/device-key.ts';
 import { serviceEnvironment } from '../support/test-api.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { createRefreshTokens, loadKeyFile, refreshTokenHash } from '@auth-account/tokens';
 import { Binary } from 'mongodb';
-import { hashesAhead } from '../../services/api/src/usecases/sessions/hashes-ahead.ts';
+import { hashesAhead } from '../../services/api/src/usecases/sessions/session.ts';
 import type { TokenPair } from './accounts.ts';
 import type { TestApi } from './test-api.ts';
 import { testEnvironment } from './test-environment.ts';

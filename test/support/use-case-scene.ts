@@ -24,8 +24,7 @@ import { type Commit, type CommitDeps, createCommit } from '../../services/api/s
 import type { Audit } from '../../services/api/src/audit/audit.ts';
 import type { LoginAttempt } from '../../services/api/src/limits/limits.ts';
 import type { RequestOrigin } from '../../services/api/src/request/request-origin.ts';
-import { hashesAhead } from '../../services/api/src/usecases/sessions/hashes-ahead.ts';
-import { createIssueTokens, type IssueTokens } from '../../services/api/src/usecases/sessions/issue-tokens.ts';
+import { createIssueTokens, hashesAhead, type IssueTokens } from '../../services/api/src/usecases/sessions/session.ts';
 import { newSessionDocument } from './session-document.ts';
 import { storesOf } from './stores-of.ts';
 import { testEnvironment, uniqueName } from './test-environment.ts';

@@ -11,7 +11,7 @@ export { AccountType } from './http/fields.ts';
 export { GroupRole } from './http/groups.ts';
 export { Platform } from './http/login.ts';
 export { requestIdPattern } from './http/request-headers.ts';
-export type { Route } from './http/route.ts';
+export type { Route, Switch } from './http/route.ts';
 export { type RouteName, routes } from './http/routes.ts';
 export { type CloseReason, closeCodes, pushStreamPath } from './push/close-codes.ts';
 export {

@@ -4,24 +4,13 @@ import { type EventChannel, eventChannels } from '@auth-account/contracts/events
 import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
 import { runAndRepeat } from '@auth-account/lifecycle/repeat';
 import { openEventQueue } from '@auth-account/messaging';
-import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import {
   createProcessReporter,
   type ProcessReporter,
   type ProcessReporterDeps,
   reportIntervalMs,
 } from '@auth-account/messaging/process-reports';
-import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
-import {
-  createWriteProbe,
-  explainRedisError,
-  failFastOptions,
-  openRedis,
-  type RedisClient,
-  redisKeys,
-} from '@auth-account/redis';
-import { createDenialPages, type ReadDenialPage } from '@auth-account/redis/denial-pages';
-import { createDenyListReader } from '@auth-account/redis/deny-list-reader';
+import { explainRedisError, failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
 import {
   collectionsOf,
   connectMongo,
@@ -30,6 +19,7 @@ import {
   createStores,
   createTransactionRunner,
   type DatabaseClock,
+  type Fence,
   mongoOptions,
   reportClock,
   type Stores,
@@ -38,15 +28,11 @@ import {
 import { countHolds, type Logger, withSpan } from '@auth-account/telemetry';
 import type { Express } from 'express';
 import { MongoClient } from 'mongodb';
-import { createAnnounce, createIsDenied } from './announcements/announce.ts';
-import { createCommit } from './announcements/commit.ts';
-import { createEventPublisher } from './announcements/publish-events.ts';
-import { createTellSessions } from './announcements/tell-sessions.ts';
 import { type AppDeps, createApp } from './app.ts';
-import { composeGuards } from './compose/guards.ts';
+import { composeOperations } from './compose/operations.ts';
+import { createRegistry, type Registry } from './compose/registry.ts';
 import { composeRehearsal } from './compose/rehearsal.ts';
 import { composeSecurity, type Security, type TestOverrides } from './compose/security.ts';
-import { composeUseCases } from './compose/use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
 import { createHttpServer, type HttpServer, retireMs } from './http/http-server.ts';
 import { createHandlers } from './http/operations.ts';
@@ -56,7 +42,7 @@ import { readinessChecks } from './runtime/readiness.ts';
 import { type Connections, closeSteps } from './runtime/shutdown-steps.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
-import { createHeldKeys, type HeldKeys, withHeldKeys } from './security/held-keys.ts';
+import type { HeldKeys } from './security/held-keys.ts';
 
 /** The api with the address at which it listens. */
 export interface ApiParts extends ServiceParts {
@@ -73,9 +59,6 @@ export interface ApiTestOverrides extends TestOverrides {
 
 /** Milliseconds for which the last request before a stop may run. Transactions are retried for the same time. */
 const lastRequestMs = 5_000;
-
-/** Limit for the denials in one answer of the feed (some 260 KiB). */
-const denialPageSize = 5_000;
 
 /** Creates a client that connects when it is first used. */
 function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
@@ -114,103 +97,80 @@ export async function compose(
   context: ServiceContext<typeof apiConfig>,
   overrides: ApiTestOverrides = {},
 ): Promise<ApiParts> {
-  const { config, logger, metrics } = context;
+  const { config, logger } = context;
   const { hostNow = overrides.now ?? Date.now } = overrides;
-  const clock = createDatabaseClock({ host: hostNow, onCorrected: reportClock(logger, metrics.setClockAhead) });
+  const clock = createDatabaseClock({ host: hostNow, onCorrected: reportClock(logger, context.metrics.setClockAhead) });
   const { now = clock.now } = overrides;
-  const apiMetrics = createApiMetrics(metrics, [...readProviders(config.IDENTITY_PROVIDERS).keys()]);
+  const metrics = createApiMetrics(context.metrics, [...readProviders(config.IDENTITY_PROVIDERS).keys()]);
   // Key files are read first, so that a problem with them is reported before any connection is open.
-  const security = await composeSecurity(config, apiMetrics, logger, { ...overrides, now, hostNow });
+  const security = await composeSecurity(config, metrics, logger, { ...overrides, now, hostNow });
   const connections = openConnections(config, logger, overrides);
-  const { mongo, limitRedis, queues } = connections;
-  const eventPublisher = createEventPublisher({ queues, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
-  const announcing = composeAnnouncements(connections, config, logger, apiMetrics);
-  const { denyList, announce, tellSessions, readDenialPage } = announcing;
-  const shared = { config, metrics: apiMetrics, now };
-  const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
-  const transaction = createTransactionRunner(mongo, transactionHooks(apiMetrics));
-  const collections = collectionsOf(mongo.db(config.MONGODB_DATABASE));
-  const stores = createStores(collections, transaction, () => new Date(now()));
-  const isDenied = createIsDenied(denyList);
-  const tellers = { publishEvent: eventPublisher.publish, audit: guards.audit, announce, tellSessions };
-  const commit = createCommit({ transaction, ...stores, ...tellers });
-  const { heldKeys: name } = redisKeys(config.KEY_PREFIX);
-  const heldKeys = createHeldKeys({ redis: limitRedis, name, keys: security.serverKeys, now });
-  const reporting = { redis: limitRedis, service: 'api', now, hostNow, onMeasured: metrics.setClockAhead };
-  const reporter = composeReporter(reporting, config, security);
-  const sealedTokens = withHeldKeys(security.sealedTokens, heldKeys);
-  const sessionParts = { stores, commit, security: { ...security, sealedTokens }, announce, isDenied, readDenialPage };
-  const useCases = composeUseCases({ ...shared, hostNow, ...guards, ...sessionParts });
-  const deps: AppDeps = {
-    ...{ issuer: config.TOKEN_ISSUER, requestIdMode: config.REQUEST_ID_MODE },
-    allowedOrigins: config.ALLOWED_ORIGINS,
-    trustedProxyHops: config.TRUST_PROXY_HOPS,
-    logger,
-    audit: guards.audit,
-    requestDuration: apiMetrics.requestDuration,
-    onMissingKey: (key) => apiMetrics.missingKeys.inc({ key }),
-    verifyAccessToken: security.verifyAccessToken,
-    verifyDeviceProof: security.verifyDeviceProof,
-    assertNotDenied: createAssertNotDenied({
-      denyList,
-      sessions: stores.sessions,
-      onFallback: () => apiMetrics.denyListFallbacks.inc(),
-    }),
-    findSibling: security.findSibling,
-    handlers: createHandlers(useCases, security.publicDocuments, createFence(collections)),
-    bodyChecks: {
-      registerAccount: blockedPasswordCheck(security.isBlockedPassword, 'password'),
-      confirmPasswordReset: blockedPasswordCheck(security.isBlockedPassword, 'new_password'),
-      changePassword: blockedPasswordCheck(security.isBlockedPassword, 'new_password'),
-    },
-    validateResponses: config.VALIDATE_RESPONSES,
-  };
+  const collections = collectionsOf(connections.mongo.db(config.MONGODB_DATABASE));
+  const transaction = createTransactionRunner(connections.mongo, transactionHooks(metrics));
+  const stores = { ...createStores(collections, transaction, () => new Date(now())), transaction };
+  const registry = createRegistry({ config, logger, metrics, security, stores, connections, now, hostNow });
+  const reporting = { redis: connections.limitRedis, now, hostNow, onMeasured: context.metrics.setClockAhead };
+  const deps = appDeps(context, metrics, registry, createFence(collections));
   const server = createHttpServer(createApp(deps), { keepAliveSeconds: config.KEEP_ALIVE_SECONDS });
   return serve(context, server, connections, {
     clock,
-    heldKeys,
-    reporter,
-    argon2Name: security.argon2Name,
+    heldKeys: registry.heldKeys,
+    reporter: composeReporter(reporting, config, registry),
+    argon2Name: registry.argon2Name,
     warmUpLimitMs: overrides.warmUpLimitMs,
-    rehearsal: () => composeRehearsal({ deps, users: stores.users, readSessions: createReadSessions(mongo, stores) }),
+    rehearsal: () =>
+      composeRehearsal({ deps, users: registry.users, readSessions: createReadSessions(connections.mongo, registry) }),
     stop: [
-      { name: 'audit log', run: guards.flushAudit, timeoutMs: 100 },
+      { name: 'audit log', run: registry.flushAudit, timeoutMs: 100 },
       { name: 'key files and hash threads', run: security.close, timeoutMs: 1_000 },
-      { name: 'event publish', run: () => eventPublisher.idle(), timeoutMs: 1_000 },
+      { name: 'event publish', run: () => registry.events.idle(), timeoutMs: 1_000 },
     ],
   });
 }
 
+function appDeps(
+  { config, logger }: ServiceContext<typeof apiConfig>,
+  metrics: ApiMetrics,
+  registry: Registry,
+  fence: Fence,
+): AppDeps {
+  const { audit, verifyAccessToken, verifyDeviceProof, findSibling, isBlockedPassword } = registry;
+  return {
+    ...{ audit, verifyAccessToken, verifyDeviceProof, findSibling },
+    ...{ issuer: config.TOKEN_ISSUER, requestIdMode: config.REQUEST_ID_MODE },
+    allowedOrigins: config.ALLOWED_ORIGINS,
+    trustedProxyHops: config.TRUST_PROXY_HOPS,
+    switches: config,
+    validateResponses: config.VALIDATE_RESPONSES,
+    logger,
+    requestDuration: metrics.requestDuration,
+    onMissingKey: (key) => metrics.missingKeys.inc({ key }),
+    assertNotDenied: createAssertNotDenied({ ...registry, onFallback: () => metrics.denyListFallbacks.inc() }),
+    handlers: createHandlers(composeOperations(registry), registry.publicDocuments, fence),
+    bodyChecks: {
+      registerAccount: blockedPasswordCheck(isBlockedPassword, 'password'),
+      confirmPasswordReset: blockedPasswordCheck(isBlockedPassword, 'new_password'),
+      changePassword: blockedPasswordCheck(isBlockedPassword, 'new_password'),
+    },
+  };
+}
+
 function composeReporter(
-  reporting: Omit<ProcessReporterDeps, 'keys' | 'settings'>,
+  reporting: Omit<ProcessReporterDeps, 'keys' | 'settings' | 'service'>,
   config: ApiConfig,
-  { reportedKeys, providers }: Security,
+  { reportedKeys, refusals }: Pick<Security, 'reportedKeys' | 'refusals'>,
 ): ProcessReporter {
   const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, ACCESS_TOKEN_TTL_SECONDS: signs } = config;
   return createProcessReporter({
     ...reporting,
+    service: 'api',
     keys: redisKeys(config.KEY_PREFIX),
     settings: () => ({
       ...{ issuer, audience, token_seconds: { signs, takes: longestTokenSeconds(config) } },
       keys: reportedKeys(),
-      refused_by: providers.refusals(),
+      refused_by: refusals(),
     }),
   });
-}
-
-function composeAnnouncements({ redis }: Connections, config: ApiConfig, logger: Logger, metrics: ApiMetrics) {
-  const keys = redisKeys(config.KEY_PREFIX);
-  const { takesWrites, doubt } = createWriteProbe(redis, keys.writeProbe);
-  const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)), takesWrites);
-  const onLost = () => {
-    doubt();
-    metrics.announcementsLost.inc();
-  };
-  const announce = createAnnounce({ denyList, logger, onLost });
-  const tellSessions = createTellSessions({ push: createOwnMessagePublisher(redis, keys), logger });
-  const readPage = createDenialPages(createDenyListReader(redis, keys), denialPageSize);
-  const readDenialPage: ReadDenialPage = async (cursor) => ((await takesWrites()) ? readPage(cursor) : undefined);
-  return { denyList, announce, tellSessions, readDenialPage };
 }
 
 function transactionHooks(metrics: ApiMetrics): TransactionHooks {

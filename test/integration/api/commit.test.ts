@@ -11,7 +11,7 @@ import {
 } from '../../../services/api/src/announcements/commit.ts';
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { createIds } from '../../../services/api/src/request/ids.ts';
-import { createWarnOfGuesses } from '../../../services/api/src/usecases/proofs/warn-of-guesses.ts';
+import { createWarnOfGuesses } from '../../../services/api/src/usecases/proofs/check-password.ts';
 import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 import { bearerOf } from '../../support/use-case-scene.ts';
 

@@ -12,12 +12,10 @@ import { createIds } from '../../../services/api/src/request/ids.ts';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
 import type { ServerSecrets } from '../../../services/api/src/security/server-secrets.ts';
 import { createLogIn, type LogInDeps as PasswordDeps } from '../../../services/api/src/usecases/login/log-in.ts';
-import {
-  createOpenSession,
-  type OpenSessionDeps,
-  type ProvedLogin,
-} from '../../../services/api/src/usecases/login/open-session.ts';
-import { createSpendProof } from '../../../services/api/src/usecases/login/spend-proof.ts';
+import { createOpenSession, type OpenSessionDeps } from '../../../services/api/src/usecases/login/open-session.ts';
+import type { ProvedLogin } from '../../../services/api/src/usecases/login/proved-login.ts';
+import { type AuthenticateDeps, createAuthenticate } from '../../../services/api/src/usecases/proofs/check-password.ts';
+import { createSpendProof, type RightCode } from '../../../services/api/src/usecases/proofs/use-proof.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import {
@@ -28,7 +26,7 @@ import {
   type UseCaseScene,
 } from '../../support/use-case-scene.ts';
 
-type LogInDeps = Omit<PasswordDeps, 'openSession'> & OpenSessionDeps;
+type LogInDeps = Pick<PasswordDeps, 'openIdempotent'> & AuthenticateDeps & OpenSessionDeps;
 
 const password = 'correct horse battery';
 const lifetime = { idleSeconds: 7_200, absoluteSeconds: 86_400 };
@@ -84,14 +82,15 @@ function depsWith(deps: Partial<LogInDeps>): LogInDeps {
     challengeId: randomUUID,
     inviteToken: () => randomUUID(),
   };
-  const { idempotency: store, spentProofs } = storesOf(scene.collections);
+  const { idempotency, spentProofs, challenges, passkeys, secondFactors } = storesOf(scene.collections);
   const secrets: ServerSecrets = () => [createSecretKey(randomBytes(32))];
-  const openIdempotent = createOpenIdempotent({ store, secrets, now });
+  const openIdempotent = createOpenIdempotent({ idempotency, secrets, now });
   const own = {
     openIdempotent,
     spendProof: createSpendProof({ spentProofs, secrets }),
+    proveAddress: () => Promise.reject(new Error('proved')),
     addIdentity: async () => ({ events: [], audit: [] }),
-    demandSecondFactor: () => undefined,
+    ...{ challenges, passkeys, secondFactors },
     warnOfGuesses: async () => undefined,
     users,
     sessions,
@@ -101,8 +100,7 @@ function depsWith(deps: Partial<LogInDeps>): LogInDeps {
     audit,
     now,
   };
-  const assertEmailVerified = async () => undefined;
-  return { ...own, limits, hasher, lifetime, ids, assertEmailVerified, ...deps };
+  return { ...own, limits, hasher, lifetime, ids, ...deps };
 }
 
 async function logIn(
@@ -111,7 +109,11 @@ async function logIn(
   origin = scene.origin,
 ) {
   const parts = depsWith(deps);
-  const run = createLogIn({ ...parts, openSession: createOpenSession(parts) });
+  const run = createLogIn({
+    ...parts,
+    authenticate: createAuthenticate(parts),
+    completeLogin: createOpenSession(parts),
+  });
   const { data, isReplayed } = await run({ password, ...input }, origin);
   expect(isReplayed).toBe(false);
   return data;
@@ -353,11 +355,27 @@ describe('a hash with too low parameters', () => {
 
 describe('a login by any method', () => {
   const spend = () => ({ id: randomUUID(), proof: ['proof'], until: new Date('2026-11-21T10:10:00.000Z') });
-  const open = (seen: PresentUser, fields: Partial<ProvedLogin> = {}, origin = scene.origin) =>
-    createOpenSession(depsWith({}))(
+  const open = (
+    seen: PresentUser,
+    fields: Partial<ProvedLogin> = {},
+    origin = scene.origin,
+    deps: Partial<LogInDeps> = {},
+  ) =>
+    createOpenSession(depsWith(deps))(
       { seen, device: {}, method: 'email_code', auth: { amr: ['otp'], acr: '1' }, ...fields },
       origin,
     );
+
+  /** Stores an open code of the account, and returns it as the check that has found it right. */
+  async function rightCode(user: PresentUser): Promise<RightCode> {
+    const challengeId = randomUUID();
+    const [at, later] = [scene.now(), new Date(scene.now().getTime() + 600_000)];
+    await scene.collections.challenges.insertOne({
+      ...{ _id: challengeId, purpose: 'login', user_id: user._id, kid: 'k', tries_left: 5, resends_left: 3 },
+      ...{ resend_at: later, created_at: at, expires_at: later, ended_at: null, purge_at: later },
+    });
+    return { kind: 'email_code', user, challengeId, usedBy: randomUUID() };
+  }
 
   test('a login by any method stores the key of its device, and whether that is trusted', async () => {
     const user = await scene.user();
@@ -366,7 +384,7 @@ describe('a login by any method', () => {
       const { data } = await open(...given);
       return scene.asStored(data.session_id);
     };
-    expect(await storedBy(user, { trust: 'made', jkt: 'of the first step' })).toMatchObject({
+    expect(await storedBy(user, { trust: { token: 'token' }, jkt: 'of the first step' })).toMatchObject({
       cnf: { jkt: 'of the first step' },
       is_trusted: true,
       auth: { amr: ['otp'], acr: '1' },
@@ -419,35 +437,50 @@ describe('a login by any method', () => {
     await expect(open(seen)).rejects.toMatchObject(refused);
   });
 
+  test('a login whose account was changed since its proof fails with the error of its method, and is audited', async () => {
+    const seen = await scene.user();
+    await scene.collections.users.updateOne({ _id: seen._id }, { $set: { ways_changed_at: scene.now() } });
+    const expired = new AppError('ERR-CODE-EXPIRED');
+    await expect(open(seen, { ifChanged: () => expired })).rejects.toBe(expired);
+    await expect(open(seen)).rejects.toMatchObject(refused);
+    const refusal = { event: 'login.refused', user_id: seen._id, reason: 'credentials_changed' };
+    expect(scene.audited.map(([event]) => event)).toEqual([refusal, refusal]);
+  });
+
   test('a login by any method uses up its challenges and its proof, and announces the outcome', async () => {
     const user = await scene.user();
     const { document: other } = await scene.session({ user_id: user._id });
     const [first, second] = [spend(), spend()];
     const used: unknown[] = [];
     const confirmed = { event: 'code.confirmed', user_id: user._id, purpose: 'login' } as const;
+    const proved = { event: 'account.address_proved', user_id: user._id, invites_revoked: 0 } as const;
     const source = { id: randomUUID(), requestId: 'request-1', traceparent: undefined, at: scene.now() };
     const verified = { user_id: user._id, verified_at: scene.now().toISOString() };
     const event = createAccountEvent('service.auth.events.email_verified', verified, source);
-    const use: ProvedLogin['use'] = async (seen, at, session) => {
-      used.push([seen._id, at]);
+    const proveAddress: OpenSessionDeps['proveAddress'] = async ({ user: seen, device, at }, _origin, session) => {
+      used.push([seen._id, device, at]);
       await scene.sessions.revokeAll([other._id], { reason: 'password_changed', at, requestId: 'request-1' }, session);
       return {
         events: [event],
-        audit: [confirmed],
-        sessions: [{ userId: user._id, reason: 'password_changed', sessionIds: [other._id] }],
+        audit: [proved],
+        ended: { userId: user._id, reason: 'password_changed', sessionIds: [other._id] },
+        user: seen,
       };
     };
-    const { data } = await open(user, { spends: [first, second], use });
+    const proof = await rightCode(user);
+    const { data } = await open(user, { spends: [first, second], proof }, scene.origin, { proveAddress });
     const { session_id } = data;
     // Twice, because the scene rolls each transaction back and repeats it.
-    expect(used).toEqual(Array(2).fill([user._id, scene.now()]));
+    expect(used).toEqual(Array(2).fill([user._id, 'unnamed', scene.now()]));
     expect(await scene.collections.spentProofs.countDocuments({ session_id })).toBe(2);
     expect(scene.published).toContainEqual(event);
     expect(scene.audited.map(([event]) => event)).toEqual([
       { event: 'login.succeeded', user_id: user._id, session_id, method: 'email_code' },
       confirmed,
+      proved,
       { event: 'session.revoked', user_id: user._id, session_id: other._id, reason: 'password_changed' },
     ]);
+    await expect(open(user, { proof })).rejects.toMatchObject({ code: 'ERR-CODE-INVALID' });
     await expect(open(user, { spends: [second] })).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
     expect(await sessionsOf(user._id)).toHaveLength(2);
   });
@@ -460,9 +493,9 @@ describe('a login by any method', () => {
       return scene.sessions.holdOf(users);
     };
     const sessions = { ...scene.sessions, holdOf };
-    const opening = createOpenSession(depsWith({ sessions }));
-    const login = { seen: user, device: {}, method: 'email_code', auth: { amr: ['otp'], acr: '1' } } as const;
-    await opening({ ...login, endsAll: true }, scene.origin);
+    const ended = { userId: user._id, reason: 'password_changed', sessionIds: [] } as const;
+    const proveAddress: OpenSessionDeps['proveAddress'] = async () => ({ events: [], audit: [], ended, user });
+    await open(user, { proof: await rightCode(user) }, scene.origin, { sessions, proveAddress });
     expect(held.map((users) => (users as () => unknown)())).toEqual([[user._id]]);
   });
 });
@@ -611,9 +644,9 @@ describe('the search of a login on a known device for live sessions', () => {
     'a login with a key looks at the live sessions only within a day of the latest login: %s',
     async (_, fields, expected) => {
       expect(ago(dayMs)).toEqual(new Date('2026-11-20T10:00:00.000Z'));
-      const { idempotency: store } = storesOf(scene.collections);
+      const { idempotency } = storesOf(scene.collections);
       const secret = createSecretKey(randomBytes(32));
-      const openIdempotent = createOpenIdempotent({ store, secrets: () => [secret], now: scene.now });
+      const openIdempotent = createOpenIdempotent({ idempotency, secrets: () => [secret], now: scene.now });
       const { email } = await scene.user({ ...known, ...fields });
       const origin = { ...scene.origin, idempotencyKey: randomUUID() };
       expect(await looks({ email, device_id }, { openIdempotent }, origin)).toBe(expected);

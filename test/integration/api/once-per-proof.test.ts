@@ -4,9 +4,12 @@ import { AppError } from '@auth-account/errors';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Binary } from 'mongodb';
 import type { ServerSecrets } from '../../../services/api/src/security/server-secrets.ts';
-import { createOncePerChallenge, createSpendProof } from '../../../services/api/src/usecases/login/spend-proof.ts';
-import { createOncePerProof, spentBy } from '../../../services/api/src/usecases/proofs/once-per-proof.ts';
+import {
+  createOncePerChallenge,
+  createOncePerProof,
+} from '../../../services/api/src/usecases/proofs/once-per-proof.ts';
 import { createPasskeyProof } from '../../../services/api/src/usecases/proofs/passkey-proof.ts';
+import { createSpendProof, spentBy, useProof } from '../../../services/api/src/usecases/proofs/use-proof.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { openUseCaseScene, readsOf, type UseCaseScene } from '../../support/use-case-scene.ts';
 
@@ -168,7 +171,8 @@ test('the counter of an assertion is compared with the one that its transaction 
     ...{ transports: [], is_backup_eligible: false, is_backed_up: false, created_at: scene.now() },
   };
   const user = await scene.user({ passkeys: [passkey] });
-  const { passkeys } = storesOf(scene.collections);
+  const deps = { ...storesOf(scene.collections), audit: scene.audit, ids: { entityId: () => randomUUID() } };
+  const of = { user, at: scene.now(), origin: scene.origin };
   const shown = { id: 'credential', response: {} } as UsedCredential;
   const rules = { requireUv: true, requireHandle: false };
   // All are checked against the account as it is now, before the first is used.
@@ -176,7 +180,6 @@ test('the counter of an assertion is compared with the one that its transaction 
     [7, 7, 9, 8].map((counter) => {
       const assertion = { counter, isUserVerified: true, isBackupEligible: false, isBackedUp: false };
       const prove = createPasskeyProof({
-        passkeys,
         verifier: { verifyUse: async () => assertion },
         refusePasskey: () => new AppError('ERR-PASSKEY-INVALID'),
       });
@@ -184,9 +187,9 @@ test('the counter of an assertion is compared with the one that its transaction 
     }),
   );
   const results: unknown[] = [];
-  for (const { use } of proofs) {
+  for (const proof of proofs) {
     const { audit } = await scene.mongo.withSession((session) =>
-      session.withTransaction(() => use(user, scene.now(), session)),
+      session.withTransaction(() => useProof(deps, proof, of, session)),
     );
     const stored = await scene.collections.users.findOne({ _id: user._id });
     results.push([stored?.passkeys?.[0]?.counter, audit.map(({ event }) => event)]);

@@ -1,9 +1,8 @@
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { createRefreshTokens, generateSecretKey } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { hashesAhead } from '../../../services/api/src/usecases/sessions/hashes-ahead.ts';
-import { createIssueTokens } from '../../../services/api/src/usecases/sessions/issue-tokens.ts';
 import { createRefresh, type RefreshDeps } from '../../../services/api/src/usecases/sessions/refresh.ts';
+import { createIssueTokens, hashesAhead } from '../../../services/api/src/usecases/sessions/session.ts';
 import { hashOf, openUseCaseScene, readsOf, type UseCaseScene } from '../../support/use-case-scene.ts';
 
 const idleSeconds = 3_600;

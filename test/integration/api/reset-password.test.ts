@@ -7,7 +7,7 @@ import {
   createResetPassword,
   type ResetPasswordDeps,
 } from '../../../services/api/src/usecases/credentials/reset-password.ts';
-import { createProveAddress } from '../../../services/api/src/usecases/login/prove-address.ts';
+import { createProveAddress } from '../../../services/api/src/usecases/login/log-in-by-code.ts';
 import { type AccountScene, type AskedCode, openAccountScene, passwordHashOf } from '../../support/account-scene.ts';
 
 let scene: AccountScene;
@@ -171,10 +171,10 @@ describe('a reset of the password', () => {
       await since(user._id);
       const { deps, origin, commit, now } = scene;
       const proof = { user, device: 'phone', at: now() };
-      const work: Parameters<typeof commit>[0]['work'] = async (session) => ({
-        ...{ audit: [], events: [], sessions: [] },
-        ...(await createProveAddress(deps)(proof, origin, session)),
-      });
+      const work: Parameters<typeof commit>[0]['work'] = async (session) => {
+        const { ended, ...proved } = await createProveAddress(deps)(proof, origin, session);
+        return { ...proved, sessions: [ended] };
+      };
       await commit({ at: now(), work, isCommitted: 'by event', ifClientLeft: 'commit' }, origin);
       await unlinked();
     },

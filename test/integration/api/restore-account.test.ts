@@ -5,7 +5,7 @@ import {
   createRestoreAccount,
   type RestoreAccountDeps,
 } from '../../../services/api/src/usecases/account/restore-account.ts';
-import { type AuthenticateDeps, createAuthenticate } from '../../../services/api/src/usecases/login/authenticate.ts';
+import { type AuthenticateDeps, createAuthenticate } from '../../../services/api/src/usecases/proofs/check-password.ts';
 import { type AccountScene, openAccountScene, passwordHashOf } from '../../support/account-scene.ts';
 
 let scene: AccountScene;

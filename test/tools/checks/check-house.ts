@@ -106,13 +106,13 @@ const measures: readonly Measure[] = [
   {
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
-    aim: 54_920,
+    aim: 54_930,
     count: wordsByHand,
   },
   {
     name: 'lines of test/tools',
     how: 'of all files, those of lock files included',
-    aim: 25_370,
+    aim: 25_380,
     count: () => sum(files.filter((path) => path.startsWith('test/tools/')).map(linesOf)),
   },
   {

@@ -95,11 +95,11 @@ const sessions: Area = {
       tests: ['test/integration/stores/advance-session.test.ts'],
     },
     {
-      sources: [`${useCases}/{decide-refresh,session-lifetime}.ts`],
+      sources: [`${useCases}/{decide-refresh,session}.ts`],
       tests: [`${useCases}/decide-refresh.test.ts`, 'test/integration/api/{refresh,log-in}.test.ts'],
     },
     {
-      sources: [`${useCases}/{refresh,issue-tokens,hashes-ahead}.ts`],
+      sources: [`${useCases}/refresh.ts`],
       tests: ['test/integration/api/{refresh,refresh-ahead}.test.ts'],
     },
     { sources: ['services/api/src/limits/settled-limit.ts'], tests: ['test/integration/api/settled-limit.test.ts'] },
@@ -134,7 +134,7 @@ const account: Area = {
     },
     { sources: [`${useCases}/{order,schedule}-deletion.ts`], tests: ['test/integration/api/account-deletion.test.ts'] },
     {
-      sources: [`${useCases}/{restore-account,authenticate}.ts`],
+      sources: [`${useCases}/restore-account.ts`],
       tests: ['test/integration/api/restore-account.test.ts'],
     },
     {

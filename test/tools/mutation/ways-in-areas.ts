@@ -15,14 +15,16 @@ function area(
 
 /** Areas of the ways in: logins, second factors, step-ups, passkeys and keys of devices. */
 export const waysIn: readonly Area[] = [
-  area('login', 'the one end of every login', [
-    `${useCases}/{open-session,find-opened,device-name,assert-may-log-in}.ts`,
-    'test/{integration/api/log-in,contract/repeated-login}.test.ts',
-  ]),
+  area(
+    'login',
+    'the one end of every login',
+    [`${useCases}/{open-session,proved-login}.ts`, 'test/{integration/api/log-in,contract/repeated-login}.test.ts'],
+    [`${useCases}/complete-login.ts`, `${useCases}/complete-login.test.ts`],
+  ),
   area(
     'proofs',
     'challenges for the second factor of a login, and keys that have not arrived yet',
-    [`${useCases}/{second-factor-challenge,demand-second-factor}.ts`, `${useCases}/demand-second-factor.test.ts`],
+    [`{${useCases}/demand-second-factor,${ofSecurity}/device-trust}.ts`, `${useCases}/demand-second-factor.test.ts`],
     [`${ofSecurity}/await-key.ts`, `${ofSecurity}/await-key.test.ts`],
   ),
   area('device-keys', 'proofs of a device’s key', [
@@ -31,10 +33,15 @@ export const waysIn: readonly Area[] = [
   ]),
   area(
     'commit',
-    'the commit with its announcements, the one use of a proof, and the check of a login’s address',
+    'the commit with its announcements, and the one use of a proof',
     ['services/api/src/announcements/commit.ts', 'test/integration/api/commit.test.ts'],
-    [`${useCases}/{spend-proof,once-per-proof}.ts`, 'test/integration/api/once-per-proof.test.ts'],
-    [`${useCases}/assert-email-verified.ts`, 'test/contract/email-verification.test.ts'],
+    [`${useCases}/once-per-proof.ts`, 'test/integration/api/once-per-proof.test.ts'],
+    [
+      `${useCases}/use-proof.ts`,
+      'test/integration/api/{once-per-proof,codes}.test.ts',
+      'test/contract/second-factor-login.test.ts',
+    ],
+    ['services/api/src/announcements/retry-if-changed.ts', 'services/api/src/announcements/retry-if-changed.test.ts'],
   ),
   area(
     'factors',
@@ -54,13 +61,14 @@ export const waysIn: readonly Area[] = [
       'test/contract/second-factor{,-login}.test.ts',
     ],
     [
-      `${useCases}/{confirm-second-factor,check-factor,given-factor,open-seed,warn-of-guesses}.ts`,
+      `${useCases}/{confirm-second-factor,check-factor}.ts`,
       'test/contract/{second-factor,second-factor-login,login-code,passkey-factor,provider-links}.test.ts',
     ],
   ),
   area('step-up', 'the use cases of a step-up, and the check of a password that it may take', [
     `${useCases}/{confirm-step-up,create-step-up-challenge,reauthenticate,step-up-methods,step-up-tokens,check-password}.ts`,
     'test/contract/{step-up,passkey-factor}.test.ts',
+    'test/integration/api/restore-account.test.ts',
   ]),
   area('credentials', 'the check of the credentials of passkeys', [
     `${ofSecurity}/passkeys/{webauthn,passkey-verifier}.ts`,
@@ -70,7 +78,7 @@ export const waysIn: readonly Area[] = [
     'passkeys',
     'the use cases of passkeys',
     ['services/api/src/usecases/passkeys/*.ts', 'test/contract/passkeys.test.ts'],
-    [`${useCases}/passkey-{options,proof}.ts`, 'test/contract/{passkeys,passkey-factor}.test.ts'],
+    [`${useCases}/passkey-proof.ts`, 'test/contract/{passkeys,passkey-factor}.test.ts'],
   ),
   area(
     'removal',
@@ -80,7 +88,7 @@ export const waysIn: readonly Area[] = [
     ['services/worker/src/second-factor/remove-factors.ts', 'test/integration/worker/remove-factors.test.ts'],
   ),
   area('login-code', 'the use cases of a login by a code from the mailbox', [
-    `${useCases}/{log-in-by-code,prove-address}.ts`,
+    `${useCases}/log-in-by-code.ts`,
     'test/contract/login-code.test.ts',
   ]),
   area(
@@ -93,7 +101,7 @@ export const waysIn: readonly Area[] = [
       'test/integration/api/provider-codes.test.ts',
     ],
     [
-      `${federated}/{identity-lists,link-by-proof,link-challenge,link-identity,log-in-by-provider,provider-challenge,register-identity,request-link-code,unlink-identity}.ts`,
+      `${federated}/{identity-lists,link-by-proof,link-identity,log-in-by-provider,provider-challenge,register-identity,request-link-code,unlink-identity}.ts`,
       'test/contract/{providers,provider-links}.test.ts',
       'test/integration/api/provider-codes.test.ts',
     ],

@@ -10,6 +10,16 @@ export interface RequestExample {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
+/** Settings of the api that switch operations on. A list without items, `false` and no value switch them off. */
+export type Switch =
+  | 'EMAIL_CODE_LOGIN'
+  | 'WEBAUTHN_RP_ID'
+  | 'WEBAUTHN_RELATED_ORIGINS'
+  | 'APPLE_APP_IDS'
+  | 'ANDROID_APPS'
+  | 'IDENTITY_PROVIDERS'
+  | 'REVOCATION_FEED_SECRETS_FILE';
+
 /**
  * One operation of the HTTP API. The router uses it to mount the operation, validate requests and send answers. The
  * OpenAPI document is generated from it. The use case gets the path's parameters, the body and the caller.
@@ -25,6 +35,8 @@ export interface Route {
   readonly summary: string;
   /** CommonMark. */
   readonly description: string;
+  /** The setting without which there is no such path. {@link enabledIf} adds it, and the error, to rows. */
+  readonly enabledIf?: Switch;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Express path. It is also the route template in logs and metrics. */
   readonly path: string;
@@ -75,4 +87,24 @@ export interface Route {
   readonly errors: readonly string[];
   /** Status by code, for codes whose status in this operation differs from the catalogue's. */
   readonly errorStatuses?: Readonly<Record<string, readonly number[]>>;
+}
+
+/** Rows of operations that a setting switches on. */
+type Switched<S extends Switch, R extends Readonly<Record<string, Route>>> = {
+  readonly [N in keyof R]: Omit<R[N], 'errors'> & {
+    readonly enabledIf: S;
+    readonly errors: readonly [...R[N]['errors'], 'ERR-ROUTE-NOT-FOUND'];
+  };
+};
+
+/** Returns the rows as those of operations that are there only if the setting is. Otherwise their paths answer 404. */
+export function enabledIf<S extends Switch, const R extends Readonly<Record<string, Route>>>(
+  setting: S,
+  rows: R,
+): Switched<S, R> {
+  const switched = Object.entries(rows).map(([name, row]) => [
+    name,
+    { ...row, enabledIf: setting, errors: [...row.errors, 'ERR-ROUTE-NOT-FOUND'] },
+  ]);
+  return Object.fromEntries(switched);
 }

@@ -1,4 +1,3 @@
-import type { RedisClient } from '@auth-account/redis';
 import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Audit, createAudit } from '../audit/audit.ts';
@@ -8,15 +7,16 @@ import type { ApiConfig } from '../config.ts';
 import { createLimits, type Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
-import type { ServerSecrets } from '../security/server-secrets.ts';
+import type { Connections } from '../runtime/shutdown-steps.ts';
+import type { Security } from './security.ts';
 
-export interface GuardParts {
+interface Grounds {
   readonly config: ApiConfig;
   readonly logger: Logger;
   readonly metrics: ApiMetrics;
   /** A connection that must fail fast, because every login waits for it. */
-  readonly redis: RedisClient;
-  readonly secrets: ServerSecrets;
+  readonly connections: Pick<Connections, 'limitRedis'>;
+  readonly security: Pick<Security, 'secrets'>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -29,7 +29,7 @@ export interface Guards {
   readonly flushAudit: () => void;
 }
 
-export function composeGuards({ config, logger, metrics, redis, secrets, now }: GuardParts): Guards {
+export function composeGuards({ config, logger, metrics, connections, security, now }: Grounds): Guards {
   const write = createAuditLog(logger);
   const sampler = createAuditSampler(write);
   const countEvent = countAuditEvents(metrics);
@@ -40,9 +40,9 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
   };
   const audit = createAudit({ write, sampler, count });
   const limits = createLimits({
-    redis,
+    redis: connections.limitRedis,
     keyPrefix: config.KEY_PREFIX,
-    secret: () => secrets()[0],
+    secret: () => security.secrets()[0],
     settings: config,
     onRefused: (reason, origin, { user_id = origin.caller?.user_id, account }) =>
       audit({ event: 'limit.exceeded', reason, user_id, account }, origin),

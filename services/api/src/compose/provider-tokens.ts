@@ -15,7 +15,7 @@ interface Parts {
 }
 
 /** Questions of the api to the configured providers, by the provider's name. */
-export interface OpenedProviders {
+export interface ProviderParts {
   /** The check of each provider's tokens; empty if there are no providers. */
   readonly verifiers: ReadonlyMap<string, VerifyIdToken>;
   /** The exchange of codes. A provider without exchange is missing. */
@@ -29,7 +29,7 @@ export interface OpenedProviders {
 }
 
 /** Creates the questions to the providers, and counts their results. Opens nothing. */
-export function openProviders({ IDENTITY_PROVIDERS: entries }: ApiConfig, parts: Parts): OpenedProviders {
+export function openProviders({ IDENTITY_PROVIDERS: entries }: ApiConfig, parts: Parts): ProviderParts {
   const { logger } = parts;
   const now = () => new Date(parts.now());
   const providers = [...readProviders(entries).values()].map((provider) => ({

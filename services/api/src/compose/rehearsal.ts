@@ -4,7 +4,7 @@ import type { Express } from 'express';
 import { type AppDeps, createApp } from '../app.ts';
 import { contextOf } from '../http/request-context.ts';
 import type { HashTurn, PasswordHasher } from '../security/password-hasher.ts';
-import { type Authenticate, createAuthenticate } from '../usecases/login/authenticate.ts';
+import { type Authenticate, createAuthenticate } from '../usecases/proofs/check-password.ts';
 
 export interface RehearsalParts {
   readonly deps: AppDeps;

@@ -43,7 +43,7 @@ import type { PasswordHasher } from '../security/password-hasher.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from '../security/server-secrets.ts';
 import { createFindSibling, type FindSibling, readSiblingSecrets } from '../security/sibling-secrets.ts';
 import { createVerifyDeviceProof, type VerifyDeviceProof } from '../security/verify-device-proof.ts';
-import { type OpenedProviders, openProviders } from './provider-tokens.ts';
+import { openProviders, type ProviderParts } from './provider-tokens.ts';
 
 /** Overrides for tests. */
 export interface TestOverrides {
@@ -57,7 +57,7 @@ export interface TestOverrides {
 }
 
 /** The parts for passwords and tokens, which need keys or CPU but no connection. */
-export interface Security {
+export interface Security extends ProviderParts {
   readonly hasher: PasswordHasher;
   /** Returns true if the password is on a block list. */
   readonly isBlockedPassword: (password: string) => boolean;
@@ -67,20 +67,18 @@ export interface Security {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   readonly verifyDeviceProof: VerifyDeviceProof;
   readonly refreshTokens: RefreshTokens;
-  readonly emailCodes: EmailCodes;
+  readonly codes: EmailCodes;
   readonly emailChangeTokens: UndoTokens;
   readonly removalStopTokens: UndoTokens;
   readonly sealedSecrets: SealedSecrets;
   readonly sealedTokens: SealedTokens;
-  readonly providers: OpenedProviders;
-  readonly serverSecrets: ServerSecrets;
+  readonly secrets: ServerSecrets;
   readonly serverKeys: KeySource;
   /** Returns the ids of the keys that sign and that count, by kind. */
   readonly reportedKeys: () => ReportedSettings['keys'];
   /** Signs the statements about revocations for siblings. */
   readonly signStatement: ReturnType<typeof createStatementSigner>;
-  /** Undefined if no siblings are configured. */
-  readonly findSibling: FindSibling | undefined;
+  readonly findSibling: FindSibling;
   readonly publicDocuments: PublicDocuments;
   /** Stops the checks of the key files, and ends the hash threads. */
   close(): Promise<void>;
@@ -135,13 +133,13 @@ export async function composeSecurity(
     }),
     verifyDeviceProof: countFaults(createVerifyDeviceProof({ issuer: config.TOKEN_ISSUER, now: hostNow }), metrics),
     refreshTokens: createRefreshTokens(refreshKeys),
-    emailCodes: createEmailCodes(serverKeys),
+    codes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),
     removalStopTokens: createRemovalStopTokens(serverKeys),
     sealedSecrets: createSealedSecrets(serverKeys),
     sealedTokens: createSealedTokens(serverKeys),
-    providers: openProviders(config, { metrics, logger, now: hostNow }),
-    serverSecrets: createServerSecrets(serverKeys),
+    ...openProviders(config, { metrics, logger, now: hostNow }),
+    secrets: createServerSecrets(serverKeys),
     serverKeys,
     reportedKeys: () => ({
       access: reportKeys(accessKeys),
@@ -149,7 +147,7 @@ export async function composeSecurity(
       server: reportKeys(serverKeys),
     }),
     signStatement: createStatementSigner(access),
-    findSibling: siblingKeys && createFindSibling(siblingKeys),
+    findSibling: siblingKeys === undefined ? () => undefined : createFindSibling(siblingKeys),
     publicDocuments: {
       publicKeys: () => publicKeySet(accessKeys.current()),
       metadata: () => metadataOf(config, accessKeys.current()),

@@ -16,6 +16,15 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
+/** No setting that switches operations on. */
+const switches = {
+  EMAIL_CODE_LOGIN: false,
+  WEBAUTHN_RELATED_ORIGINS: [],
+  APPLE_APP_IDS: [],
+  ANDROID_APPS: [],
+  IDENTITY_PROVIDERS: [],
+};
+
 const good = {
   status: 'success',
   data: {
@@ -48,7 +57,8 @@ async function register(handler: RequestHandler, { validateResponses = true } = 
     verifyAccessToken: () => Promise.reject(new AppError('IAD_JWT_ACCESS_INVALID')),
     assertNotDenied: () => Promise.resolve(),
     verifyDeviceProof: () => 'form',
-    findSibling: undefined,
+    findSibling: () => undefined,
+    switches,
     handlers,
     validateResponses,
   });

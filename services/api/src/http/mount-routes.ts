@@ -1,8 +1,9 @@
-import { type Route, type RouteName, routes } from '@auth-account/contracts';
+import { type Route, type RouteName, routes, type Switch } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import { nameActiveRoute } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Express, RequestHandler } from 'express';
+import type { ApiConfig } from '../config.ts';
 import type { FindSibling } from '../security/sibling-secrets.ts';
 import type { VerifyDeviceProof } from '../security/verify-device-proof.ts';
 import { checkAnswersOf } from './check-answers.ts';
@@ -25,8 +26,10 @@ export interface MountDeps {
   /** Raises `IAD_JWT_ACCESS_INVALID` if the deny list refuses the token. */
   readonly assertNotDenied: (caller: VerifiedAccessToken) => Promise<void>;
   readonly verifyDeviceProof: VerifyDeviceProof;
-  /** Finds the sibling service by its credential; undefined if no siblings are configured. */
-  readonly findSibling: FindSibling | undefined;
+  /** Finds the sibling service by its credential. */
+  readonly findSibling: FindSibling;
+  /** The settings that switch operations on. */
+  readonly switches: Pick<ApiConfig, Switch>;
   /** Checks of bodies in addition to the schemas. */
   readonly bodyChecks?: BodyChecks;
   /** True in tests, so that an answer that the operation does not declare becomes a 500. */
@@ -34,11 +37,13 @@ export interface MountDeps {
 }
 
 /**
- * Mounts the route table. Each route runs its checks in the contract's order, then its handler. Other methods get 405.
+ * Mounts the route table, without the operations that the settings switch off. Each route runs its checks in the
+ * contract's order, then its handler. Other methods get 405.
  */
 export function mountRoutes(app: Express, deps: MountDeps): void {
-  const { handlers, verifyDeviceProof, bodyChecks = {}, validateResponses } = deps;
-  const all: [RouteName, Route][] = Object.entries(routes) as [RouteName, Route][];
+  const { handlers, verifyDeviceProof, bodyChecks = {}, validateResponses, switches } = deps;
+  const table = Object.entries(routes) as [RouteName, Route][];
+  const all = table.filter(([, { enabledIf }]) => enabledIf === undefined || isOn(switches[enabledIf]));
   for (const [name, route] of all) {
     const steps = [
       ...(route.auth === 'none' ? [] : [markGuarded]),
@@ -52,6 +57,10 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
     app[route.method](route.path, inSequence(steps));
   }
   app.use(refuseOtherMethods(all.map(([, route]) => route)));
+}
+
+function isOn(setting: unknown): boolean {
+  return Array.isArray(setting) ? setting.length > 0 : setting !== undefined && setting !== false;
 }
 
 /** Refuses requests for the path of a route by a method that it has not. Express has had its turn before. */

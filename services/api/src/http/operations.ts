@@ -1,7 +1,6 @@
 import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import type { ServerMetadata } from '@auth-account/contracts/http/metadata';
 import type { Static, TSchema } from '@auth-account/contracts/type';
-import { AppError } from '@auth-account/errors';
 import type { Fence } from '@auth-account/stores';
 import type { Request, RequestHandler, Response } from 'express';
 import type { RequestOrigin } from '../request/request-origin.ts';
@@ -101,17 +100,9 @@ export function createHandlers(
     listPublicKeys: (_req, res) => sendSuccess(res, routes.listPublicKeys, publicKeys()),
     getServerMetadata: (_req, res) => sendSuccess(res, routes.getServerMetadata, metadata()),
     getOpenidConfiguration: (_req, res) => sendSuccess(res, routes.getOpenidConfiguration, metadata()),
-    getAppleApps: fileHandler(routes.getAppleApps, wellKnown.appleApps),
-    getAssetLinks: fileHandler(routes.getAssetLinks, wellKnown.assetLinks),
-    getRelatedOrigins: fileHandler(routes.getRelatedOrigins, wellKnown.relatedOrigins),
-  };
-}
-
-/** Creates the handler of a file. Without the file there is no such route. */
-function fileHandler(route: Route, file: unknown): RequestHandler {
-  return (_req, res) => {
-    if (file === undefined) throw new AppError('ERR-ROUTE-NOT-FOUND');
-    sendSuccess(res, route, file);
+    getAppleApps: (_req, res) => sendSuccess(res, routes.getAppleApps, wellKnown.appleApps),
+    getAssetLinks: (_req, res) => sendSuccess(res, routes.getAssetLinks, wellKnown.assetLinks),
+    getRelatedOrigins: (_req, res) => sendSuccess(res, routes.getRelatedOrigins, wellKnown.relatedOrigins),
   };
 }
 

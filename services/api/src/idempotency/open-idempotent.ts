@@ -46,7 +46,7 @@ export interface IdempotencyScope {
 }
 
 export interface OpenIdempotentDeps {
-  readonly store: IdempotencyStore;
+  readonly idempotency: IdempotencyStore;
   /**
    * The server's secrets, newest first. For each secret there is a record, whose id and fingerprint are HMACs with that
    * secret.
@@ -72,7 +72,7 @@ const withoutKey: IdempotentRequest<never> = {
  * the body is stored, because the body holds a password. Only their HMACs are stored, so that nobody can guess at them
  * without the server's secret.
  */
-export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
+export function createOpenIdempotent({ idempotency, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
   return <T>({ route, caller, key, body }: IdempotencyScope): IdempotentRequest<T> => {
     if (key === undefined) return withoutKey;
     // One mark for each secret, because during a rotation a repeat may reach a pod whose newest secret differs.
@@ -89,18 +89,18 @@ export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps
     return {
       marks,
       async find() {
-        const found = await store.find(ids);
+        const found = await idempotency.find(ids);
         return found && toEarlier(found);
       },
       carryOut: (work) =>
         unlessRefused(work, async () => {
-          const found = await store.findConfirmed(ids);
+          const found = await idempotency.findConfirmed(ids);
           return found && toEarlier(found);
         }),
       async keep(answer, user_id, session) {
         const expires_at = new Date(now().getTime() + idempotentForMs);
         const kept = marks.map((mark) => ({ ...mark, user_id, answer, expires_at }));
-        await store.insert(kept, session);
+        await idempotency.insert(kept, session);
       },
     };
   };

@@ -3,7 +3,7 @@ import type { KeyFiles } from '@auth-account/local-stack';
 import type { HashesAhead, SessionDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, createRefreshTokens, loadKeyFile, refreshTokenHash } from '@auth-account/tokens';
 import { Binary } from 'mongodb';
-import { hashesAhead } from '../../../../services/api/src/usecases/sessions/hashes-ahead.ts';
+import { hashesAhead } from '../../../../services/api/src/usecases/sessions/session.ts';
 
 /** A live session with its tokens. */
 export interface SeededSession {

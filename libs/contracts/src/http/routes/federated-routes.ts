@@ -30,7 +30,7 @@ import {
   providerNoticeExample,
   providerNoticeExamples,
 } from '../provider-notice.ts';
-import type { Route } from '../route.ts';
+import { enabledIf } from '../route.ts';
 import { freshExamples } from '../second-factor.ts';
 import {
   access,
@@ -45,13 +45,10 @@ import {
   withoutBody,
 } from './shared.ts';
 
-/** Without `IDENTITY_PROVIDERS` there are no such paths. A provider that is not configured has none either. */
-const notThere = 'ERR-ROUTE-NOT-FOUND';
-
 const shared = { tag: 'Identities', headers: commonHeaders } as const;
 
 /** Operations with providers of OpenID Connect. */
-export const federatedRoutes = {
+export const federatedRoutes = enabledIf('IDENTITY_PROVIDERS', {
   createFederatedChallenge: {
     ...shared,
     operationId: 'createFederatedChallenge',
@@ -71,7 +68,7 @@ export const federatedRoutes = {
       example: federatedChallengeExample,
     },
     // It reads no store.
-    errors: ['PMA_TRACE_ID_MISSING', 'ERR-VALIDATION-FAILED', notThere],
+    errors: ['PMA_TRACE_ID_MISSING', 'ERR-VALIDATION-FAILED'],
   },
   requestLinkCode: {
     ...shared,
@@ -88,7 +85,7 @@ export const federatedRoutes = {
     body: LinkCodeRequest,
     requests: linkCodeExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    errors: [...common, 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED', notThere],
+    errors: [...common, 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'],
   },
   linkByProof: {
     ...shared,
@@ -126,7 +123,6 @@ export const federatedRoutes = {
       'ERR-SECOND-FACTOR-REQUIRED',
       'ERR-RATE-LIMITED',
       'ERR-OVERLOADED',
-      notThere,
     ],
   },
   logInByProvider: {
@@ -170,7 +166,6 @@ export const federatedRoutes = {
       'ERR-EMAIL-NOT-VERIFIED',
       'ERR-SECOND-FACTOR-REQUIRED',
       'ERR-RATE-LIMITED',
-      notThere,
     ],
   },
   listIdentities: {
@@ -188,7 +183,7 @@ export const federatedRoutes = {
       body: IdentityListResponse,
       example: identityListExample,
     },
-    errors: [...withoutBody, ...access, notThere],
+    errors: [...withoutBody, ...access],
   },
   linkIdentity: {
     ...shared,
@@ -211,7 +206,6 @@ export const federatedRoutes = {
       'ERR-CODE-EXPIRED',
       'ERR-IDENTITY-IN-USE',
       'ERR-IDENTITY-LIMIT-REACHED',
-      notThere,
     ],
     // A 401 would make apps refresh their tokens.
     errorStatuses: { ...refusedStepUp, 'ERR-IDENTITY-TOKEN-INVALID': [422] },
@@ -234,7 +228,7 @@ export const federatedRoutes = {
       body: IdentityUnlinkedResponse,
       example: identityUnlinkedExample,
     },
-    errors: [...common, ...access, ...fresh, 'ERR-IDENTITY-NOT-FOUND', 'ERR-LAST-CREDENTIAL', notThere],
+    errors: [...common, ...access, ...fresh, 'ERR-IDENTITY-NOT-FOUND', 'ERR-LAST-CREDENTIAL'],
     errorStatuses: refusedStepUp,
   },
   receiveProviderNotice: {
@@ -271,6 +265,6 @@ export const federatedRoutes = {
       body: ProviderNoticeResponse,
       example: providerNoticeExample,
     },
-    errors: [...withBody, 'ERR-IDENTITY-TOKEN-INVALID', 'ERR-RATE-LIMITED', notThere],
+    errors: [...withBody, 'ERR-IDENTITY-TOKEN-INVALID', 'ERR-RATE-LIMITED'],
   },
-} as const satisfies Record<string, Route>;
+});

@@ -2,16 +2,13 @@ import { ChallengeResponse, challengeExample, ResendCodeRequest, resendCodeExamp
 import { TokenResponse, tokenExample } from '../login.ts';
 import { LogInByCodeRequest, logInByCodeExamples } from '../login-code.ts';
 import { PasswordResetRequest, passwordResetExamples } from '../password-reset.ts';
-import type { Route } from '../route.ts';
+import { enabledIf } from '../route.ts';
 import { codeSent, common, commonHeaders, knownHeaders, loginHeaders } from './shared.ts';
 
 const shared = { tag: 'Sessions', method: 'post', auth: 'none', headers: commonHeaders } as const;
 
-/** With `EMAIL_CODE_LOGIN=false` there are no such paths. */
-const notThere = 'ERR-ROUTE-NOT-FOUND';
-
 /** Operations for a login by a code from the mailbox. */
-export const loginCodeRoutes = {
+export const loginCodeRoutes = enabledIf('EMAIL_CODE_LOGIN', {
   requestLoginCode: {
     ...shared,
     operationId: 'requestLoginCode',
@@ -25,7 +22,7 @@ export const loginCodeRoutes = {
     body: PasswordResetRequest,
     requests: passwordResetExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    errors: [...common, 'ERR-RATE-LIMITED', notThere],
+    errors: [...common, 'ERR-RATE-LIMITED'],
   },
   resendLoginCode: {
     ...shared,
@@ -37,7 +34,7 @@ export const loginCodeRoutes = {
     body: ResendCodeRequest,
     requests: resendCodeExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    errors: [...common, 'ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED', notThere],
+    errors: [...common, 'ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'],
   },
   logInByCode: {
     ...shared,
@@ -62,7 +59,6 @@ export const loginCodeRoutes = {
       'ERR-ACCOUNT-DELETION-SCHEDULED',
       'ERR-SECOND-FACTOR-REQUIRED',
       'ERR-RATE-LIMITED',
-      notThere,
     ],
   },
-} as const satisfies Record<string, Route>;
+});

@@ -22,7 +22,7 @@ import {
   RenamePasskeyRequest,
   renamePasskeyExamples,
 } from '../passkeys.ts';
-import type { Route } from '../route.ts';
+import { enabledIf } from '../route.ts';
 import { access, common, commonHeaders, fresh, loginHeaders, refusedStepUp, withoutBody } from './shared.ts';
 
 const shared = {
@@ -32,11 +32,8 @@ const shared = {
   headers: commonHeaders,
 } as const;
 
-/** Without `WEBAUTHN_RP_ID` there are no such paths. */
-const notThere = 'ERR-ROUTE-NOT-FOUND';
-
 /** Operations on passkeys. */
-export const passkeyRoutes = {
+export const passkeyRoutes = enabledIf('WEBAUTHN_RP_ID', {
   createPasskeyChallenge: {
     ...shared,
     operationId: 'createPasskeyChallenge',
@@ -55,7 +52,7 @@ export const passkeyRoutes = {
       body: PasskeyChallengeResponse,
       example: passkeyChallengeExample,
     },
-    errors: [...common, ...access, ...fresh, 'ERR-PASSKEY-LIMIT-REACHED', notThere],
+    errors: [...common, ...access, ...fresh, 'ERR-PASSKEY-LIMIT-REACHED'],
     errorStatuses: refusedStepUp,
   },
   createPasskey: {
@@ -78,7 +75,6 @@ export const passkeyRoutes = {
       'ERR-PASSKEY-LIMIT-REACHED',
       'ERR-CODE-EXPIRED',
       'ERR-RATE-LIMITED',
-      notThere,
     ],
   },
   listPasskeys: {
@@ -96,7 +92,7 @@ export const passkeyRoutes = {
       body: PasskeyListResponse,
       example: passkeyListExample,
     },
-    errors: [...withoutBody, ...access, notThere],
+    errors: [...withoutBody, ...access],
   },
   renamePasskey: {
     ...shared,
@@ -115,7 +111,7 @@ export const passkeyRoutes = {
       body: PasskeyResponse,
       example: passkeyExample,
     },
-    errors: [...common, ...access, 'ERR-PASSKEY-NOT-FOUND', 'ERR-RATE-LIMITED', notThere],
+    errors: [...common, ...access, 'ERR-PASSKEY-NOT-FOUND', 'ERR-RATE-LIMITED'],
   },
   deletePasskey: {
     ...shared,
@@ -136,7 +132,7 @@ export const passkeyRoutes = {
       body: PasskeyDeletedResponse,
       example: passkeyDeletedExample,
     },
-    errors: [...common, ...access, ...fresh, 'ERR-PASSKEY-NOT-FOUND', 'ERR-LAST-CREDENTIAL', notThere],
+    errors: [...common, ...access, ...fresh, 'ERR-PASSKEY-NOT-FOUND', 'ERR-LAST-CREDENTIAL'],
     errorStatuses: refusedStepUp,
   },
   createPasskeyLoginChallenge: {
@@ -157,7 +153,7 @@ export const passkeyRoutes = {
       example: passkeyLoginChallengeExample,
     },
     // It reads no store.
-    errors: ['PMA_TRACE_ID_MISSING', 'ERR-VALIDATION-FAILED', notThere],
+    errors: ['PMA_TRACE_ID_MISSING', 'ERR-VALIDATION-FAILED'],
   },
   logInByPasskey: {
     ...shared,
@@ -183,7 +179,6 @@ export const passkeyRoutes = {
       'ERR-ACCOUNT-DELETION-SCHEDULED',
       'ERR-EMAIL-NOT-VERIFIED',
       'ERR-RATE-LIMITED',
-      notThere,
     ],
   },
-} as const satisfies Record<string, Route>;
+});

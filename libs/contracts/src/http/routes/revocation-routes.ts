@@ -1,9 +1,9 @@
 import { RevocationsRequest, RevocationsResponse, revocationsExample } from '../revocations.ts';
-import type { Route } from '../route.ts';
+import { enabledIf } from '../route.ts';
 import { common, commonHeaders } from './shared.ts';
 
 /** The feed from which siblings without access to Redis learn which sessions are denied. */
-export const revocationRoutes = {
+export const revocationRoutes = enabledIf('REVOCATION_FEED_SECRETS_FILE', {
   readRevocations: {
     operationId: 'readRevocations',
     tag: 'Keys',
@@ -29,6 +29,6 @@ export const revocationRoutes = {
       body: RevocationsResponse,
       example: revocationsExample,
     },
-    errors: [...common, 'ERR-INVALID-CREDENTIALS', 'ERR-ROUTE-NOT-FOUND', 'ERR-RATE-LIMITED'],
+    errors: [...common, 'ERR-INVALID-CREDENTIALS', 'ERR-RATE-LIMITED'],
   },
-} as const satisfies Record<string, Route>;
+});

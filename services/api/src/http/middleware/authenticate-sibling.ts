@@ -6,13 +6,9 @@ import { extendContext } from '../request-context.ts';
 /** Limit for the length of a credential, in characters. */
 const longest = 512;
 
-/**
- * Puts the sibling service into the context. Raises `ERR-INVALID-CREDENTIALS`, or `ERR-ROUTE-NOT-FOUND` if no siblings
- * are configured.
- */
-export function authenticateSibling(findSibling: FindSibling | undefined): RequestHandler {
+/** Puts the sibling service into the context. Raises `ERR-INVALID-CREDENTIALS`. */
+export function authenticateSibling(findSibling: FindSibling): RequestHandler {
   return (req, res, next) => {
-    if (findSibling === undefined) throw new AppError('ERR-ROUTE-NOT-FOUND');
     const [, credential] = /^Bearer ([\w.-]+)$/i.exec(req.headers.authorization ?? '') ?? [];
     const sibling = credential && credential.length <= longest ? findSibling(credential) : undefined;
     if (sibling === undefined) throw new AppError('ERR-INVALID-CREDENTIALS');

@@ -1,11 +1,11 @@
 import type { AppleAppSiteAssociation, AssetLinks, RelatedOrigins } from '@auth-account/contracts/http/well-known';
 import type { PasskeyConfig } from './passkey-config.ts';
 
-/** The files, each undefined if nothing of it is configured. */
+/** The files. One of which nothing is configured is not served. */
 export interface WellKnownFiles {
-  readonly appleApps: AppleAppSiteAssociation | undefined;
-  readonly assetLinks: AssetLinks | undefined;
-  readonly relatedOrigins: RelatedOrigins | undefined;
+  readonly appleApps: AppleAppSiteAssociation;
+  readonly assetLinks: AssetLinks;
+  readonly relatedOrigins: RelatedOrigins;
 }
 
 /** Both are what Android asks for, before it gives an app the passkeys of a domain. */
@@ -15,9 +15,9 @@ const relation = ['delegate_permission/common.handle_all_urls', 'delegate_permis
 export function wellKnownFiles(config: PasskeyConfig): WellKnownFiles {
   const { APPLE_APP_IDS: apps, ANDROID_APPS: android, WEBAUTHN_RELATED_ORIGINS: origins } = config;
   return {
-    appleApps: apps.length > 0 ? { webcredentials: { apps: [...apps] } } : undefined,
-    assetLinks: android.length > 0 ? assetLinksOf(android) : undefined,
-    relatedOrigins: origins.length > 0 ? { origins: [...origins] } : undefined,
+    appleApps: { webcredentials: { apps: [...apps] } },
+    assetLinks: assetLinksOf(android),
+    relatedOrigins: { origins: [...origins] },
   };
 }
 

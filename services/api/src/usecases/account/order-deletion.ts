@@ -13,11 +13,12 @@ import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import { isCodeUsed, type RightCode, useCode } from '../proofs/use-proof.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 
 export interface OrderDeletionDeps {
   readonly users: Pick<UserStore, 'changeFresh'>;
-  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly challenges: Pick<ChallengeStore, 'use' | 'wasUsed' | 'endAll'>;
   readonly deletions: Pick<DeletionStore, 'schedule'>;
   readonly endSessions: EndSessions;
   readonly limits: Pick<Limits, 'orderDeletion'>;
@@ -35,15 +36,11 @@ export interface DeletionOrder {
   readonly sessionId?: string;
   /** Returns the error for an account whose password or address was changed since the proof. */
   readonly changed: () => Error;
-  /** Uses up the code that authorised the deletion, in the order's transaction. */
-  readonly use?: (at: Date, session: ClientSession) => Promise<void>;
-  /** Returns true if `use` has taken effect. */
-  readonly isUsed?: () => Promise<boolean>;
   /**
-   * If true, the order makes the password of an account void whose address was never verified, so that the password cannot
-   * restore the account. All other codes become void too.
+   * The code that authorised the deletion. With it, the order makes the password of an account void whose address was
+   * never verified, so that the password cannot restore the account. All other codes become void too.
    */
-  readonly voidsUnverified?: boolean;
+  readonly code?: RightCode;
 }
 
 export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Promise<DeletionScheduledResponse['data']>;
@@ -56,10 +53,10 @@ export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Pro
  * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
-  const { deletions, endSessions, limits, commit, graceDays, ids, now } = deps;
+  const { challenges, deletions, endSessions, limits, commit, graceDays, ids, now } = deps;
   const voidPassword = createVoidPassword(deps);
 
-  return async ({ user, sessionId, changed, use, isUsed, voidsUnverified = false }, origin) => {
+  return async ({ user, sessionId, changed, code }, origin) => {
     const { _id: userId } = user;
     if (user.deletes_at === undefined) await limits.orderDeletion(user, origin);
     const at = now();
@@ -75,16 +72,16 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
       return ended;
     };
     const voidUnless = async (isVerified: boolean, session: ClientSession) =>
-      voidsUnverified && !isVerified ? [await voidPassword(user, at, origin, session)] : none;
+      code !== undefined && !isVerified ? [await voidPassword(user, at, origin, session)] : none;
     const { deletesAt } = await commit(
       {
         ...endSessions.turnOf(userId),
         at,
-        isCommitted: isUsed ?? 'by event',
+        isCommitted: code === undefined ? 'by event' : () => isCodeUsed(challenges, code),
         // A user whose app has given up would not know that the account will be deleted.
         ifClientLeft: 'abort',
         async work(session) {
-          await use?.(at, session);
+          if (code !== undefined) await useCode(challenges, code, at, session);
           const scheduled = await deletions.schedule(user, wanted, session);
           if (scheduled === undefined) throw changed();
           const { deletesAt, isNew, isVerified } = scheduled;

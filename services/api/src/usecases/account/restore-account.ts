@@ -11,9 +11,9 @@ import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import { loginRefusalOf } from '../login/assert-may-log-in.ts';
-import type { Authenticate } from '../login/authenticate.ts';
 import { knownAs, learnedDevice, newDeviceNotice } from '../login/new-device.ts';
+import { loginRefusalOf } from '../login/proved-login.ts';
+import type { Authenticate } from '../proofs/check-password.ts';
 
 export interface RestoreAccountDeps {
   readonly users: Pick<UserStore, 'touchLogin'>;

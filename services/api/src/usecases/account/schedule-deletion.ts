@@ -4,7 +4,8 @@ import { AppError } from '@auth-account/errors';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
+import type { CheckCode } from '../codes/check-code.ts';
+import { codeInvalid } from '../proofs/use-proof.ts';
 import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import type { OrderDeletion } from './order-deletion.ts';
 
@@ -44,6 +45,6 @@ export function createConfirmDeletion({ orderDeletion, checkCode, limits }: Conf
   return async (input: ConfirmCodeRequest, origin: RequestOrigin): Promise<Scheduled> => {
     await limits.tryCode(origin);
     const code = await checkCode('account_deletion', input, origin);
-    return orderDeletion({ ...code, changed: codeInvalid, voidsUnverified: true }, origin);
+    return orderDeletion({ user: code.user, code, changed: codeInvalid }, origin);
   };
 }

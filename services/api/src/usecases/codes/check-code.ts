@@ -4,34 +4,21 @@ import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges
 import { AppError } from '@auth-account/errors';
 import type { PresentUser, UserStore } from '@auth-account/stores';
 import { type ChallengeKey, type ChallengeStore, challengeState, codeAddress } from '@auth-account/stores/challenges';
+import { hasSameCredentials } from '@auth-account/stores/credentials';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import type { EmailCodes } from '@auth-account/tokens';
-import type { ClientSession } from 'mongodb';
+import { retryIfChanged } from '../../announcements/retry-if-changed.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
+import { codeInvalid, type RightCode, type useCode } from '../proofs/use-proof.ts';
 
 export interface CheckCodeDeps {
-  readonly challenges: Pick<ChallengeStore, 'find' | 'takeTry' | 'use' | 'wasUsed'>;
+  readonly challenges: Pick<ChallengeStore, 'find' | 'takeTry'>;
   readonly users: Pick<UserStore, 'find'>;
   readonly codes: Pick<EmailCodes, 'hasKey' | 'rereadKeys' | 'isCodeOf'>;
   readonly audit: Audit;
   readonly now: () => Date;
-}
-
-/**
- * A code that was right. Nothing has changed yet. Its challenge is used up in the transaction of the change that the
- * code permits.
- */
-export interface RightCode {
-  readonly user: PresentUser;
-  /**
-   * Uses up the challenge. Raises `ERR-CODE-INVALID` if, since the code was compared, the challenge was used, has
-   * become void, or has lost its last try.
-   */
-  use(at: Date, session: ClientSession): Promise<void>;
-  /** Returns true if this confirmation, and no other, took effect. */
-  isUsed(): Promise<boolean>;
 }
 
 /** `of`: the user or the link of an identity to which the code must belong. Any other challenge counts as unknown. */
@@ -47,7 +34,7 @@ const nobodysEmailKey = 'nobody';
 
 /**
  * Creates the check of a code, which compares in constant time. A wrong code is counted before the answer says that it
- * was wrong. A right code takes its try in the transaction of the change (`use`), which fails if five wrong codes were
+ * was wrong. A right code takes its try in the transaction of the change ({@link useCode}), which fails if five wrong codes were
  * counted before. So no more simultaneous guesses get a verdict than the challenge has tries left. A right code whose
  * change fails, or is shed, stays valid. The challenge of an address without an account is refused after the same work.
  *
@@ -70,14 +57,7 @@ export function createCheckCode(deps: CheckCodeDeps): CheckCode {
     const user = await users.find(challenge.user_id);
     const isRight = compare(deps, challenge, user, code);
     if (user === undefined || !isRight) return refuseWrong(key, user, origin);
-    const usedBy = randomUUID();
-    return {
-      user,
-      async use(at, session) {
-        if (!(await challenges.use(challenge._id, usedBy, at, session))) throw codeInvalid();
-      },
-      isUsed: () => challenges.wasUsed(challenge._id, usedBy),
-    };
+    return { kind: 'email_code', user, challengeId: challenge._id, usedBy: randomUUID() };
   };
 }
 
@@ -111,7 +91,23 @@ function createRefuseWrong(deps: CheckCodeDeps) {
   };
 }
 
-/** Returns `ERR-CODE-INVALID`. A dead or unknown challenge has no tries left. */
-export function codeInvalid(triesLeft = 0): AppError {
-  return new AppError('ERR-CODE-INVALID', { details: { tries_left: triesLeft } });
+/**
+ * Makes the change that a code permits. If the address was proved since the account was read, checks the code again and
+ * decides anew by the account as it is now. Raises the errors of both, and `ERR-CODE-INVALID` if a way in was changed.
+ */
+export function changeByCode<T>(
+  check: () => Promise<RightCode>,
+  change: (code: RightCode) => Promise<T>,
+  first?: RightCode,
+): Promise<T> {
+  let before = first?.user;
+  const checkAgain = async () => {
+    const code = await check();
+    const { user } = code;
+    const isProved = before?.email_verified_at === undefined && user.email_verified_at !== undefined;
+    if (before !== undefined && !(isProved && hasSameCredentials(before, user))) throw codeInvalid();
+    before = user;
+    return code;
+  };
+  return retryIfChanged(checkAgain, change, first);
 }

@@ -16,7 +16,7 @@ import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import { codeInvalid } from './check-code.ts';
+import { codeInvalid } from '../proofs/use-proof.ts';
 import { codeEvent, describeChallenge } from './request-code.ts';
 
 export interface ResendCodeDeps {

@@ -1,5 +1,5 @@
 import { MissingKeyError, type UndoTokens } from '@auth-account/tokens';
-import { codeInvalid } from './check-code.ts';
+import { codeInvalid } from '../proofs/use-proof.ts';
 
 /** The part of the tokens that a check needs. */
 export type VerifiableTokens = Pick<UndoTokens, 'verify' | 'unprovenId' | 'rereadKeys'>;

@@ -11,13 +11,14 @@ import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
+import type { CheckCode } from '../codes/check-code.ts';
+import { codeInvalid, isCodeUsed, useCode } from '../proofs/use-proof.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 
 export interface ChangeEmailDeps {
   readonly emailChanges: Pick<EmailChangeStore, 'findHolder' | 'change'>;
   readonly sessions: Pick<SessionStore, 'findDevice'>;
-  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly challenges: Pick<ChallengeStore, 'use' | 'wasUsed' | 'endAll'>;
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
   readonly limits: Pick<Limits, 'tryCode' | 'moved'>;
@@ -53,10 +54,10 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
       {
         ...endSessions.turnOf(user_id),
         at,
-        isCommitted: code.isUsed,
+        isCommitted: () => isCodeUsed(challenges, code),
         ifClientLeft: 'commit',
         async work(session) {
-          await code.use(at, session);
+          await useCode(challenges, code, at, session);
           const holder = await emailChanges.findHolder(change.email, at, session);
           if (holder !== undefined && holder._id !== user_id) throw takenError(change.email);
           if (!(await emailChanges.change(user, change, session))) throw codeInvalid();

@@ -7,11 +7,11 @@ import { hasWayInBesides, type OfferedWays } from '@auth-account/stores/credenti
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
+import { ChangedMeanwhile, retryIfChanged } from '../../announcements/retry-if-changed.ts';
 import type { AuditEvent } from '../../audit/events.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import { ChangedMeanwhile } from '../codes/change-by-code.ts';
 import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 
 export interface RemoveWayDeps {
@@ -53,9 +53,6 @@ export interface Removal {
 /** Removes a way in, and returns the account as it was before. */
 export type RemoveWay = (removal: Removal, caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<PresentUser>;
 
-/** Limit for the tries of a removal that conflicts with simultaneous changes of the account. */
-const mostTries = 5;
-
 /**
  * Creates the removal of one of the caller's ways in, if another is left. It ends the account's open codes. Of two
  * removals at once the second is decided anew, so that they cannot both take the last way.
@@ -71,15 +68,14 @@ export function createRemoveWay(deps: RemoveWayDeps): RemoveWay {
   return async ({ input, purpose, find }, caller, origin) => {
     const proved = await reauthenticate(input, caller, origin, purpose);
     await limits.write(caller.sid, origin);
-    let user: PresentUser | undefined = proved;
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    const removeFrom = async (user: PresentUser | undefined) => {
       if (user === undefined || !isProved(proved, user)) throw new AppError('ERR-REAUTHENTICATION-FAILED');
       const way = find(user);
       if (!hasWayInBesides(user, way.id, offered)) throw new AppError('ERR-LAST-CREDENTIAL');
-      if (await remove(user, way, origin)) return user;
-      user = await users.find(proved._id);
-    }
-    throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 1 });
+      await remove(user, way, origin);
+      return user;
+    };
+    return retryIfChanged(() => users.find(proved._id), removeFrom, proved);
   };
 }
 
@@ -88,31 +84,27 @@ function isProved(proved: PresentUser, { email_key, password_changed_at }: Prese
   return proved.email_key === email_key && proved.password_changed_at?.getTime() === password_changed_at?.getTime();
 }
 
-/** Creates the write of a removal. It returns false if the account was changed since it was read. */
+/** Creates the write of a removal. Raises {@link ChangedMeanwhile} if the account was changed since it was read. */
 function createRemove({ challenges, commit, ids, now }: RemoveWayDeps) {
   return async (
     user: PresentUser,
     { id, ways, events: eventsOf, audit }: RemovedWay,
     origin: RequestOrigin,
-  ): Promise<boolean> => {
+  ): Promise<void> => {
     const at = now();
     const events = eventsOf(mailLocale(user, origin), () => eventOrigin(origin, at, ids));
-    const change: Parameters<Commit>[0] = {
-      at,
-      isCommitted: async () => !(await ways.has(user._id, id)),
-      ifClientLeft: 'commit',
-      async work(session) {
-        if (!(await ways.remove(user, id, at, session))) throw new ChangedMeanwhile();
-        await challenges.endAll(user._id, at, session);
-        return { events, audit: [audit], sessions: none };
+    await commit(
+      {
+        at,
+        isCommitted: async () => !(await ways.has(user._id, id)),
+        ifClientLeft: 'commit',
+        async work(session) {
+          if (!(await ways.remove(user, id, at, session))) throw new ChangedMeanwhile();
+          await challenges.endAll(user._id, at, session);
+          return { events, audit: [audit], sessions: none };
+        },
       },
-    };
-    try {
-      await commit(change, origin);
-      return true;
-    } catch (error) {
-      if (error instanceof ChangedMeanwhile) return false;
-      throw error;
-    }
+      origin,
+    );
   };
 }

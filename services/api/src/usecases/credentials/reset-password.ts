@@ -6,19 +6,20 @@ import type { InviteStore, PresentUser, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
 import type { Commit } from '../../announcements/commit.ts';
+import { ChangedMeanwhile } from '../../announcements/retry-if-changed.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
-import { ChangedMeanwhile, changeByCode } from '../codes/change-by-code.ts';
-import type { CheckCode, RightCode } from '../codes/check-code.ts';
+import { type CheckCode, changeByCode } from '../codes/check-code.ts';
+import { isCodeUsed, type RightCode, useCode } from '../proofs/use-proof.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 import { lossBy } from './loss-by.ts';
 
 export interface ResetPasswordDeps {
   readonly users: Pick<UserStore, 'recover'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
-  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly challenges: Pick<ChallengeStore, 'use' | 'wasUsed' | 'endAll'>;
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
@@ -83,11 +84,11 @@ function createSetPassword(deps: ResetPasswordDeps) {
       {
         ...endSessions.turnOf(user._id),
         at,
-        isCommitted: code.isUsed,
+        isCommitted: () => isCodeUsed(challenges, code),
         // A user whose app has given up would not know which password is valid.
         ifClientLeft: 'abort',
         async work(session) {
-          await code.use(at, session);
+          await useCode(challenges, code, at, session);
           const removed = await users.recover(user, { ...loss, fields, at }, session);
           if (removed === undefined) throw new ChangedMeanwhile();
           const lost = loss.announce(removed);

@@ -15,13 +15,13 @@ import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { FormerEmail } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
 import type { Commit } from '../../announcements/commit.ts';
+import { ChangedMeanwhile, retryIfChanged } from '../../announcements/retry-if-changed.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
-import { ChangedMeanwhile } from '../codes/change-by-code.ts';
-import { codeInvalid } from '../codes/check-code.ts';
 import { createVerifyUndoToken, type VerifiableTokens } from '../codes/verify-undo-token.ts';
+import { codeInvalid } from '../proofs/use-proof.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 import { lossBy } from './loss-by.ts';
 
@@ -46,9 +46,6 @@ interface FoundChange {
   readonly former: FormerEmail;
 }
 
-/** Limit for the tries of an undo that conflicts with simultaneous changes of the account. */
-const mostTries = 5;
-
 /**
  * Gives a former address back to an account, with the token of the notice to that address, and also undoes all later
  * changes of the address. The person who changed the address knew the password and may be a thief. So the same
@@ -72,18 +69,17 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
   ): Promise<EmailChangeUndoneResponse['data']> => {
     await limits.tryCode(origin);
     const at = now();
-    let found = await findChange(undo_token, at);
+    const found = await findChange(undo_token, at);
     // The hash of a password that nobody knows. For a login it is a hash like any other.
     const nobodys = randomBytes(32).toString('base64url');
     const password_hash = await hasher.admit(origin, (turn) => turn.hash(nobodys));
     // A thief who changes the account at the same moment must not make a genuine token look void.
-    let invites_revoked = await undo(found, password_hash, at, origin);
-    for (let tries = 1; invites_revoked === undefined; tries += 1) {
-      if (tries === mostTries) throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 1 });
-      found = await findChange(undo_token, at);
-      invites_revoked = await undo(found, password_hash, at, origin);
-    }
-    const { email, verified_at } = found.former;
+    const { former, invites_revoked } = await retryIfChanged(
+      () => findChange(undo_token, at),
+      async (change) => ({ ...change, invites_revoked: await undo(change, password_hash, at, origin) }),
+      found,
+    );
+    const { email, verified_at } = former;
     if (verified_at === undefined) await limits.registered(email, origin);
     return { message: 'EMAIL_CHANGE_UNDONE', invites_revoked, timestamp: now().toISOString() };
   };
@@ -93,8 +89,8 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
 const clockMarginMs = 60_000;
 
 /**
- * Creates the undo itself. It returns the number of revoked invites, or undefined if the account has been changed since
- * the read.
+ * Creates the undo itself. It returns the number of revoked invites. Raises {@link ChangedMeanwhile} if the account has
+ * been changed since the read.
  */
 function createUndo(deps: UndoEmailChangeDeps) {
   const { users, emailChanges, deletions, invites, challenges, endSessions, commit, ids } = deps;
@@ -113,7 +109,7 @@ function createUndo(deps: UndoEmailChangeDeps) {
     const notice = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
     const stopped = loss.endsOrder ? [notice] : [];
     const cancelled = deletionCancelledEvents({ user_id, locale }, () => eventOrigin(origin, at, ids));
-    const undone = await commit(
+    const { invites_revoked } = await commit(
       {
         ...endSessions.turnOf(user_id),
         at,
@@ -141,11 +137,10 @@ function createUndo(deps: UndoEmailChangeDeps) {
       },
       origin,
     ).catch((error: unknown) => {
-      if (error instanceof ChangedMeanwhile) return;
       // A duplicate is possible only if an import has given the address to another account.
       throw isDuplicateKey(error, 'email_key') ? codeInvalid() : error;
     });
-    return undone?.invites_revoked;
+    return invites_revoked;
   };
 }
 

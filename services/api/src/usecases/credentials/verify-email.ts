@@ -2,15 +2,18 @@ import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges
 import type { EmailVerifiedResponse } from '@auth-account/contracts/http/email-verification';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { PresentUser, UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { type Commit, none } from '../../announcements/commit.ts';
+import { ChangedMeanwhile } from '../../announcements/retry-if-changed.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import { ChangedMeanwhile, changeByCode } from '../codes/change-by-code.ts';
-import type { CheckCode, RightCode } from '../codes/check-code.ts';
+import { type CheckCode, changeByCode } from '../codes/check-code.ts';
+import { isCodeUsed, type RightCode, useCode } from '../proofs/use-proof.ts';
 
 export interface VerifyEmailDeps {
   readonly users: Pick<UserStore, 'changeFresh'>;
+  readonly challenges: Pick<ChallengeStore, 'use' | 'wasUsed'>;
   readonly checkCode: CheckCode;
   readonly limits: Pick<Limits, 'tryCode' | 'verified'>;
   readonly commit: Commit;
@@ -39,7 +42,7 @@ export function createVerifyEmail(deps: VerifyEmailDeps) {
  * Creates the verification itself. Raises {@link ChangedMeanwhile} if a way in was changed, or the address proved, since
  * the code was checked.
  */
-function createVerify({ users, commit, ids, now }: VerifyEmailDeps) {
+function createVerify({ users, challenges, commit, ids, now }: VerifyEmailDeps) {
   return async (code: RightCode, origin: RequestOrigin): Promise<PresentUser> => {
     const { _id: user_id, email_verified_at } = code.user;
     const at = now();
@@ -53,10 +56,10 @@ function createVerify({ users, commit, ids, now }: VerifyEmailDeps) {
       {
         at,
         lockKey: user_id,
-        isCommitted: code.isUsed,
+        isCommitted: () => isCodeUsed(challenges, code),
         ifClientLeft: 'commit',
         async work(session) {
-          await code.use(at, session);
+          await useCode(challenges, code, at, session);
           const isFresh = !isFirstProof || (await users.changeFresh(code.user, { email_verified_at: at }, session));
           if (!isFresh) throw new ChangedMeanwhile();
           const audit = { event: 'account.email_verified', user_id } as const;

@@ -1,14 +1,18 @@
 import type { IdentityResponse, LinkIdentityRequest } from '@auth-account/contracts/http/federated';
 import { AppError, isAppError } from '@auth-account/errors';
+import { eventOrigin } from '@auth-account/messaging';
+import { identityLinkedEvents } from '@auth-account/messaging/account-events';
+import { isDuplicateKey, type PresentUser } from '@auth-account/stores';
 import { describeIdentity } from '@auth-account/stores/account-export';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { IdentityStore } from '@auth-account/stores/identities';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
-import type { RequestOrigin } from '../../request/request-origin.ts';
-import { type AddIdentity, assertRoomForIdentity } from '../login/add-identity.ts';
-import type { SpendProof } from '../login/spend-proof.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import type { AddIdentity } from '../login/proved-login.ts';
+import type { SpendProof } from '../proofs/use-proof.ts';
 import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import type { KeepProviderToken } from './keep-provider-token.ts';
 import type { OpenProviderChallenge } from './provider-challenge.ts';
@@ -75,4 +79,43 @@ export function createLinkIdentity(deps: LinkIdentityDeps) {
 function refuseToken(error: unknown): never {
   const isWrong = isAppError(error) && error.code === 'ERR-IDENTITY-TOKEN-INVALID';
   throw isWrong ? new AppError('ERR-IDENTITY-TOKEN-INVALID', { status: 422, cause: error }) : error;
+}
+
+export interface AddIdentityDeps {
+  readonly identities: Pick<IdentityStore, 'add'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly ids: Pick<Ids, 'entityId'>;
+}
+
+/** Limit for the identities of an account. */
+const mostIdentities = 10;
+
+/**
+ * Creates the write of a new identity. Like a new passkey it ends the account's open codes.
+ *
+ * Raises `ERR-IDENTITY-LIMIT-REACHED`, `ERR-IDENTITY-IN-USE` if another account has the identity, and `ERR-CODE-EXPIRED`
+ * if a way in was changed since the account was read.
+ */
+export function createAddIdentity({ identities, challenges, ids }: AddIdentityDeps): AddIdentity {
+  return async (seen, { identity, sessionId: session_id }, origin, session) => {
+    assertRoomForIdentity(seen);
+    const { id: identity_id, provider, created_at: at } = identity;
+    const linked = { user_id: seen._id, identity_id, provider };
+    const isAdded = await identities.add(seen, identity, at, session).catch((error: unknown) => {
+      throw isDuplicateKey(error, 'identities.sub') ? new AppError('ERR-IDENTITY-IN-USE') : error;
+    });
+    if (!isAdded) throw new AppError('ERR-CODE-EXPIRED');
+    await challenges.endAll(seen._id, at, session);
+    const told = { ...linked, locale: mailLocale(seen, origin) };
+    return {
+      events: identityLinkedEvents(told, () => eventOrigin(origin, at, ids)),
+      audit: [{ event: 'identity.linked', session_id, ...linked }],
+    };
+  };
+}
+
+/** Raises `ERR-IDENTITY-LIMIT-REACHED` if the account has as many identities as it may have. */
+function assertRoomForIdentity({ identities = [] }: PresentUser): void {
+  if (identities.length < mostIdentities) return;
+  throw new AppError('ERR-IDENTITY-LIMIT-REACHED', { details: { limit: mostIdentities } });
 }

@@ -4,19 +4,16 @@ import { AppError, isAppError } from '@auth-account/errors';
 import type { PresentUser } from '@auth-account/stores';
 import type { IdentityDocument } from '@auth-account/stores/documents';
 import type { IdentityStore } from '@auth-account/stores/identities';
-import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { VerifiedIdentity } from '../../security/providers/provider.ts';
-import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
-import { areCredentialsChanged } from '../login/assert-may-log-in.ts';
-import type { DemandSecondFactor } from '../login/demand-second-factor.ts';
-import type { OpenSession } from '../login/open-session.ts';
-import { deviceOfProof, type OncePerChallenge } from '../login/spend-proof.ts';
+import type { ProviderOutcome } from '../../security/providers/provider-metrics.ts';
+import type { CompleteLogin } from '../login/complete-login.ts';
+import { deviceOfProof, type OncePerChallenge } from '../proofs/once-per-proof.ts';
+import type { Spend } from '../proofs/use-proof.ts';
 import type { KeepProviderToken } from './keep-provider-token.ts';
-import type { DemandLink } from './link-challenge.ts';
-import type { OpenProviderChallenge, ProviderChallenge } from './provider-challenge.ts';
+import type { DemandLink, OpenProviderChallenge, ProviderChallenge } from './provider-challenge.ts';
 import type { RegisterIdentity } from './register-identity.ts';
 
 export interface LogInByProviderDeps {
@@ -26,12 +23,10 @@ export interface LogInByProviderDeps {
   readonly demandLink: DemandLink;
   readonly keepProviderToken: KeepProviderToken;
   readonly oncePerChallenge: OncePerChallenge;
-  readonly assertEmailVerified: AssertEmailVerified;
-  readonly demandSecondFactor: DemandSecondFactor;
-  readonly openSession: OpenSession;
-  readonly limits: Pick<Limits, 'logInByProvider' | 'known'>;
+  readonly completeLogin: CompleteLogin;
+  readonly countProviderLogin: CountProviderLogin;
+  readonly limits: Pick<Limits, 'logInByProvider'>;
   readonly audit: Audit;
-  readonly now: () => Date;
 }
 
 export interface ProviderLogin {
@@ -42,44 +37,66 @@ export interface ProviderLogin {
 
 /**
  * Logs a user in by an ID token of a provider (docs/specification/sign-in.md, "Providers"). A person whom no account has
- * gets a new one if the request says in which space, but not if an account has the address.
+ * gets a new one if the request says in which space, but not if an account has the address. What a right token came to
+ * is counted; a repeat of a lost answer counts again.
  *
- * Raises `ERR-RATE-LIMITED`, `ERR-IDENTITY-DISABLED`, the errors of {@link OpenProviderChallenge}, {@link DemandLink}, {@link RegisterIdentity},
- * {@link AssertEmailVerified}, {@link DemandSecondFactor} and {@link OpenSession}, and `ERR-CODE-EXPIRED` if a way in was
- * changed since the check.
+ * Raises `ERR-RATE-LIMITED`, `ERR-IDENTITY-DISABLED`, the errors of {@link OpenProviderChallenge}, {@link DemandLink},
+ * {@link RegisterIdentity} and {@link CompleteLogin}, and `ERR-CODE-EXPIRED` if a way in was changed since the check.
  */
 export function createLogInByProvider(deps: LogInByProviderDeps) {
-  const { openProviderChallenge, oncePerChallenge, limits } = deps;
+  const { openProviderChallenge, oncePerChallenge, limits, countProviderLogin } = deps;
   const open = createOpen(deps);
 
-  return async (provider: string, input: FederatedLoginRequest, origin: RequestOrigin): Promise<ProviderLogin> => {
+  async function logIn(provider: string, input: FederatedLoginRequest, origin: RequestOrigin): Promise<ProviderLogin> {
     await limits.logInByProvider(origin);
     const challenge = await openProviderChallenge({ provider, ...input });
     const { id, until } = challenge;
     const proof = ['federated', provider, input.id_token, ...deviceOfProof(input.device_id, origin)];
+    const spend = { id, until, proof };
     let isCreated = false;
-    const login = async () => {
-      const opened = await open({ challenge, input, spend: { id, until, proof } }, origin);
+    const openOnce = async () => {
+      const opened = await open({ challenge, input, spend }, origin);
       isCreated = opened.isCreated;
       return opened.data;
     };
+    return { data: await oncePerChallenge(spend, openOnce, origin), isCreated };
+  }
+
+  return async (provider: string, input: FederatedLoginRequest, origin: RequestOrigin): Promise<ProviderLogin> => {
     try {
-      return { data: await oncePerChallenge({ id, until, proof }, login, origin), isCreated };
+      const login = await logIn(provider, input, origin);
+      countProviderLogin(provider, login.isCreated ? 'registered' : 'logged_in');
+      return login;
     } catch (error) {
-      throw areCredentialsChanged(error) ? new AppError('ERR-CODE-EXPIRED') : error;
+      const outcome = isAppError(error) ? outcomeOf[error.code] : undefined;
+      if (outcome !== undefined) countProviderLogin(provider, outcome);
+      throw error;
     }
   };
 }
 
+/** Counts what a right ID token came to. */
+export type CountProviderLogin = (provider: string, outcome: ProviderOutcome) => void;
+
+/** Errors that are outcomes of their own. Other errors say that the challenge, the token or the account was wrong. */
+const outcomeOf: Readonly<Record<string, ProviderOutcome>> = {
+  'ERR-SECOND-FACTOR-REQUIRED': 'second_factor_required',
+  'ERR-REGISTRATION-REQUIRED': 'registration_required',
+  'ERR-IDENTITY-DISABLED': 'identity_disabled',
+  'ERR-IDENTITY-ADDRESS-REQUIRED': 'address_required',
+  'ERR-ACCOUNT-LINK-REQUIRED': 'address_taken',
+  'ERR-EMAIL-ALREADY-EXISTS': 'address_taken',
+};
+
 interface Asked {
   readonly challenge: ProviderChallenge;
   readonly input: FederatedLoginRequest;
-  readonly spend: Parameters<OncePerChallenge>[0];
+  readonly spend: Spend;
 }
 
 /** Creates the login by a challenge that was not used yet. */
 function createOpen(deps: LogInByProviderDeps) {
-  const { identities, keepProviderToken, assertEmailVerified, demandSecondFactor, openSession, limits } = deps;
+  const { identities, keepProviderToken, completeLogin } = deps;
   const assertEnabled = createAssertEnabled(deps);
   const prove = createProve(deps);
   const register = createRegister(deps);
@@ -96,15 +113,14 @@ function createOpen(deps: LogInByProviderDeps) {
     // Before the second factor, because the second step has no code.
     const code = input.authorization_code;
     await keepProviderToken({ code, clientId: identity.clientId, userId: user._id, identity: known }, origin);
-    await assertEmailVerified(user, origin);
-    const first = { method: 'federated', amr: ['fed'], identityId: known?.id } as const;
-    const half = { ...first, first: spend, device: input, trustedDeviceToken: input.trusted_device_token };
-    const trust = demandSecondFactor(user, half, origin);
-    const auth = { amr: first.amr, acr: '1' } as const;
-    const { method, identityId } = first;
-    const login = { seen: user, device: input, method, identityId, auth, trust, spends: [spend] };
-    const { data } = await openSession(login, origin);
-    if (!isCreated && !hasSecondFactor(user)) await limits.known(user.email, origin);
+    const { data } = await completeLogin(
+      {
+        ...{ seen: user, isNewAccount: isCreated, device: input, spends: [spend], identityId: known?.id },
+        ...({ method: 'federated', auth: { amr: ['fed'], acr: '1' } } as const),
+        ifChanged: () => new AppError('ERR-CODE-EXPIRED'),
+      },
+      origin,
+    );
     return { data, isCreated };
   };
 }

@@ -7,9 +7,7 @@ import type { Ids } from '../../request/ids.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
 import type { VerifiedIdentity } from '../../security/providers/provider.ts';
-import type { CountRegistration } from '../registration/count-registration.ts';
-import type { Spaces } from '../registration/spaces.ts';
-import type { StoreAccount } from '../registration/store-account.ts';
+import type { CountRegistration, Spaces, StoreAccount } from '../registration/store-account.ts';
 
 export interface RegisterIdentityDeps {
   readonly users: Pick<UserStore, 'isEmailTaken'>;

@@ -5,7 +5,7 @@ import type { SealedTokens } from '@auth-account/tokens';
 import type { Limits } from '../../limits/limits.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { RequestCode } from '../codes/request-code.ts';
-import { assertCounts, linkDigest, openLinkChallenge } from './link-challenge.ts';
+import { assertCounts, linkDigest, openLinkChallenge } from './provider-challenge.ts';
 
 export interface RequestLinkCodeDeps {
   readonly users: Pick<UserStore, 'find'>;

@@ -3,8 +3,10 @@ import type { PresentUser } from '@auth-account/stores';
 import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createDemandSecondFactor, type HalfLogin, trustTokenHash } from './demand-second-factor.ts';
-import { openChallenge } from './second-factor-challenge.ts';
+import { trustTokenHash } from '../../security/device-trust.ts';
+import { createDemandSecondFactor, openChallenge } from './demand-second-factor.ts';
+import type { DeviceFields } from './new-device.ts';
+import type { NewIdentity, ProvedLogin } from './proved-login.ts';
 
 const at = new Date('2026-11-25T10:00:00.000Z');
 const later = (ms: number) => new Date(at.getTime() + ms);
@@ -15,7 +17,14 @@ const totp = { confirmed_at: at } as NonNullable<UserDocument['totp']>;
 const passkeys = [{ credential_id: 'credential', transports: [] }] as never;
 const guarded: PresentUser = { ...plain, totp, recovery_codes: ['hash'], passkeys };
 const device_id = '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90';
-const half: HalfLogin = { method: 'password', amr: ['pwd'], device: {} };
+
+/** A login by password, after its first step. */
+interface Begun {
+  readonly device?: DeviceFields;
+  readonly first?: { readonly id: string; readonly until: Date };
+  readonly link?: NewIdentity;
+  readonly trustedDeviceToken?: string | undefined;
+}
 
 let audited: unknown[];
 beforeEach(() => {
@@ -30,11 +39,20 @@ const sealedTokens = {
   },
 };
 
-function demand(user: PresentUser, login: Partial<HalfLogin> = {}, from: object = origin, rpId?: string) {
+function demand(user: PresentUser, begun: Begun = {}, from: object = origin, rpId?: string) {
+  const { device, first, link, trustedDeviceToken: token } = begun;
   const ids = { deviceId: () => 'made up' };
   const audit = (...record: unknown[]) => void audited.push(record);
   const demanding = createDemandSecondFactor({ sealedTokens, audit, ids, rpId, now: () => at });
-  return demanding(user, { ...half, ...login }, from as typeof origin);
+  const login: ProvedLogin = {
+    seen: user,
+    method: 'password',
+    auth: { amr: ['pwd'], acr: '1' },
+    device: { ...device, ...(token !== undefined && { trusted_device_token: token }) },
+    spends: first === undefined ? [] : [{ ...first, proof: [] }],
+    link,
+  };
+  return demanding(login, from as typeof origin);
 }
 
 /** Returns the refusal's details, and the content of its challenge. */
@@ -122,7 +140,7 @@ describe('trusted devices', () => {
   });
 
   test('a trusted device needs the second factor to link an identity', async () => {
-    const link = { provider: 'office', sub: 'person', email: 'cook@example.com' } as HalfLogin['link'];
+    const link = { provider: 'office', sub: 'person', email: 'cook@example.com' } as NewIdentity;
     const { code, challenge } = await refusal(trust(), { ...sent, link });
     expect([code, challenge]).toEqual(['ERR-SECOND-FACTOR-REQUIRED', expect.objectContaining({ link })]);
   });

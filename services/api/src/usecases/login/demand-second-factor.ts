@@ -1,17 +1,19 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import type { Platform } from '@auth-account/contracts/http/login';
 import { AppError } from '@auth-account/errors';
 import type { PresentUser } from '@auth-account/stores';
-import { factorMethods, hasSecondFactor, trustedDevicesOf } from '@auth-account/stores/second-factors';
+import { credentialsVersion } from '@auth-account/stores/credentials';
+import { factorMethods, hasSecondFactor } from '@auth-account/stores/second-factors';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { LoginMethod } from '../../audit/audit-row.ts';
 import type { Ids } from '../../request/ids.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
-import { requestOptions } from '../proofs/passkey-options.ts';
-import type { NewIdentity } from './add-identity.ts';
-import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
-import type { DeviceFields } from './device-name.ts';
-import { type FirstChallenge, newSecondFactorChallenge, sealChallenge } from './second-factor-challenge.ts';
+import { isTrusted } from '../../security/device-trust.ts';
+import { requestOptions } from '../../security/passkeys/passkey-verifier.ts';
+import type { Spend } from '../proofs/use-proof.ts';
+import type { DeviceFields } from './new-device.ts';
+import { assertMayLogIn, isFirstProof, loginRefusalOf, type NewIdentity, type ProvedLogin } from './proved-login.ts';
 
 export interface DemandSecondFactorDeps {
   readonly sealedTokens: Pick<SealedTokens, 'seal'>;
@@ -22,27 +24,14 @@ export interface DemandSecondFactorDeps {
   readonly now: () => Date;
 }
 
-/** A login whose first proof was right. */
-export interface HalfLogin {
-  readonly method: LoginMethod;
-  readonly amr: readonly string[];
-  /** The challenge of the proof; undefined for a password. */
-  readonly first?: FirstChallenge;
-  /** Identity by which the login began. */
-  readonly identityId?: string | undefined;
-  /** Identity that the login links to the account. */
-  readonly link?: NewIdentity | undefined;
-  readonly device: DeviceFields;
-  readonly trustedDeviceToken?: string | undefined;
-}
-
 /** Raises an error unless the login needs no second factor. Returns `used` if that is because the device is trusted. */
-export type DemandSecondFactor = (user: PresentUser, login: HalfLogin, origin: RequestOrigin) => 'used' | undefined;
+export type DemandSecondFactor = (login: ProvedLogin, origin: RequestOrigin) => 'used' | undefined;
 
 /**
- * Creates the step that follows each first proof except a passkey with user verification. If the account's second
- * factor is on and the device is not trusted, it raises `ERR-SECOND-FACTOR-REQUIRED` with a challenge, which is stored
- * nowhere. Before that it raises the errors of {@link assertMayLogIn}. It reads nothing.
+ * Creates the step that follows each proof by one factor. If the account's second factor is on and the device is not
+ * trusted, it raises `ERR-SECOND-FACTOR-REQUIRED` with a challenge, which is stored nowhere. Before that it raises the
+ * errors of {@link assertMayLogIn}. It reads nothing. A login that takes the account back from somebody else needs no
+ * second factor, because it ends that factor too.
  */
 export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSecondFactor {
   const { sealedTokens, audit, ids, rpId, now } = deps;
@@ -57,16 +46,17 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
     }
   }
 
-  return (user, { method, amr, first, identityId, link, device, trustedDeviceToken }, origin) => {
+  return (login, origin) => {
+    const { seen: user, device, auth, spends: [first] = [], method, identityId, link } = login;
+    if (auth.acr === '2' || isFirstProof(login) || !hasSecondFactor(user)) return;
     const at = now();
-    const sentId = device.device_id?.toLowerCase();
-    if (!hasSecondFactor(user)) return;
-    const trust = { deviceId: sentId, token: trustedDeviceToken, jkt: provenKey(origin) };
+    const deviceId = device.device_id?.toLowerCase();
+    const jkt = provenKey(origin);
     // Trust is for logins. Who has the password and the device's storage must not add a way in.
-    if (link === undefined && isTrusted(user, trust, at)) return 'used';
+    if (link === undefined && isTrusted(user, { deviceId, token: device.trusted_device_token, jkt }, at)) return 'used';
     assertEnabled(user, origin);
-    const half = { method, amr, first, identityId, link, device, deviceId: sentId ?? ids.deviceId() };
-    const challenge = newSecondFactorChallenge(user, { ...half, jkt: trust.jkt }, at);
+    const begun = { method, amr: auth.amr, first, identityId, link, device, deviceId: deviceId ?? ids.deviceId(), jkt };
+    const challenge = newSecondFactorChallenge(user, begun, at);
     audit({ event: 'login.refused', user_id: user._id, reason: 'second_factor_required' }, origin);
     const challenge_id = sealChallenge(sealedTokens, challenge);
     const methods = factorMethods(user, rpId !== undefined);
@@ -82,22 +72,121 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
   };
 }
 
-/** Returns the form in which a trusted device's token is stored. */
-export function trustTokenHash(token: string): string {
-  return hash('sha256', token, 'base64url');
-}
+/** The challenge of a login's first proof. */
+export type FirstChallenge = Pick<Spend, 'id' | 'until'>;
 
-interface SentTrust {
-  readonly deviceId: string | undefined;
-  readonly token: string | undefined;
-  /** Key that the login has proven. */
+/** Content of a challenge for the second factor of a login. It is stored nowhere until it is used. */
+export interface SecondFactorChallenge {
+  /** Random id. */
+  readonly id: string;
+  readonly userId: string;
+  /** The account's version. A change of a way in ends the challenge, as does a notice about the identity. */
+  readonly version: string;
+  /** The way in with which the login began, and its methods of RFC 8176. */
+  readonly method: LoginMethod;
+  readonly amr: readonly string[];
+  readonly device: DeviceFields;
+  /** Id of the device that the session will belong to. It was made up if the app sent none. */
+  readonly deviceId: string;
+  /** Challenge of the first proof, which the second one uses up; undefined after a password. */
+  readonly first: FirstChallenge | undefined;
+  /** Identity by which the login began. */
+  readonly identityId: string | undefined;
+  /** Identity that the login links to the account. */
+  readonly link: NewIdentity | undefined;
+  /** Key that the login has proven, to which the session will be bound. */
   readonly jkt: string | undefined;
+  /**
+   * The token that the device gets if it is to be trusted. It is made with the challenge, so that a repeated
+   * confirmation gets the same one.
+   */
+  readonly trustToken: string;
+  readonly expiresAt: Date;
 }
 
-function isTrusted(user: PresentUser, { deviceId, token, jkt }: SentTrust, at: Date): boolean {
-  const device = trustedDevicesOf(user, at).find(({ device_id }) => device_id === deviceId);
-  if (device === undefined || token === undefined) return false;
-  // Who has copied the app's storage does not have the device's key.
-  if (device.jkt !== undefined && device.jkt !== jkt) return false;
-  return timingSafeEqual(Buffer.from(device.token), Buffer.from(trustTokenHash(token)));
+const lifeMs = 600_000;
+
+/** Returns the challenge for a login whose first proof was right. */
+function newSecondFactorChallenge(
+  user: PresentUser,
+  login: Pick<
+    SecondFactorChallenge,
+    'method' | 'amr' | 'first' | 'identityId' | 'link' | 'device' | 'deviceId' | 'jkt'
+  >,
+  at: Date,
+): SecondFactorChallenge {
+  return {
+    ...login,
+    id: randomBytes(16).toString('base64url'),
+    userId: user._id,
+    version: credentialsVersion(user, login.identityId),
+    trustToken: randomBytes(32).toString('base64url'),
+    expiresAt: new Date(at.getTime() + lifeMs),
+  };
+}
+
+/** Names of the content in the token. They are short because apps send the token back. */
+interface Sealed {
+  readonly i: string;
+  readonly u: string;
+  readonly v: string;
+  readonly m: LoginMethod;
+  readonly a: readonly string[];
+  readonly f?: readonly [id: string, until: number] | undefined;
+  readonly o?: string | undefined;
+  readonly l?: NewIdentity | undefined;
+  readonly d: string;
+  /** True if the device's id was made up. */
+  readonly g?: true | undefined;
+  readonly n?: string | undefined;
+  readonly p?: Platform | undefined;
+  readonly k?: string | undefined;
+  readonly t: string;
+  readonly x: number;
+}
+
+const label = 'second-factor';
+
+/** Returns the `challenge_id` that apps get. */
+function sealChallenge(sealedTokens: Pick<SealedTokens, 'seal'>, challenge: SecondFactorChallenge): string {
+  const { id, userId, version, method, amr, first, identityId, link, device, jkt } = challenge;
+  const { deviceId, trustToken, expiresAt } = challenge;
+  const sealed: Sealed = {
+    ...{ i: id, u: userId, v: version, m: method, a: amr, t: trustToken, x: expiresAt.getTime() },
+    ...{
+      f: first && [first.id, first.until.getTime()],
+      o: identityId,
+      l: link,
+      d: deviceId,
+      g: device.device_id === undefined ? true : undefined,
+      n: device.device_name,
+      p: device.platform,
+      k: jkt,
+    },
+  };
+  return sealedTokens.seal(label, sealed);
+}
+
+/** Returns the content of a `challenge_id`; undefined if this service has not made it for this purpose. */
+export async function openChallenge(
+  sealedTokens: Pick<SealedTokens, 'open'>,
+  challengeId: string,
+): Promise<SecondFactorChallenge | undefined> {
+  // Only this service can make a token that opens, so its content has the right form.
+  const sealed = (await sealedTokens.open(label, challengeId)) as Sealed | undefined;
+  if (sealed === undefined) return;
+  const { i, u, v, m, a, f, o, l, d, g, n, p, k, t, x } = sealed;
+  return {
+    ...{ id: i, userId: u, version: v, method: m, amr: a, jkt: k, trustToken: t },
+    first: f && { id: f[0], until: new Date(f[1]) },
+    identityId: o,
+    link: l,
+    expiresAt: new Date(x),
+    deviceId: d,
+    device: {
+      ...(g === undefined && { device_id: d }),
+      ...(n !== undefined && { device_name: n }),
+      ...(p !== undefined && { platform: p }),
+    },
+  };
 }

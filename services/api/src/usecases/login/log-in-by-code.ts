@@ -1,114 +1,110 @@
 import { codeLifeSeconds } from '@auth-account/contracts/http/challenges';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { LogInByCodeRequest } from '@auth-account/contracts/http/login-code';
-import type { PresentUser } from '@auth-account/stores';
-import { hasSecondFactor } from '@auth-account/stores/second-factors';
-import type { ClientSession } from 'mongodb';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
+import { passwordChangedEvents } from '@auth-account/messaging/account-events';
+import type { InviteStore, UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
+import { voidHash } from '@auth-account/stores/void-hash';
+import { ChangedMeanwhile } from '../../announcements/retry-if-changed.ts';
 import type { Limits } from '../../limits/limits.ts';
-import type { RequestOrigin } from '../../request/request-origin.ts';
-import { changeByCode } from '../codes/change-by-code.ts';
-import { type CheckCode, codeInvalid, type RightCode } from '../codes/check-code.ts';
-import type { Spend } from '../proofs/once-per-proof.ts';
-import type { NewIdentity } from './add-identity.ts';
-import { areCredentialsChanged } from './assert-may-log-in.ts';
-import type { DemandSecondFactor } from './demand-second-factor.ts';
-import type { DeviceFields } from './device-name.ts';
-import { knownAs } from './new-device.ts';
-import type { OpenSession } from './open-session.ts';
-import type { ProveAddress } from './prove-address.ts';
-import { deviceOfProof, type OncePerChallenge } from './spend-proof.ts';
+import type { Ids } from '../../request/ids.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import { type CheckCode, changeByCode } from '../codes/check-code.ts';
+import { lossBy } from '../credentials/loss-by.ts';
+import { deviceOfProof, type OncePerChallenge } from '../proofs/once-per-proof.ts';
+import { codeInvalid } from '../proofs/use-proof.ts';
+import type { EndSessions } from '../sessions/end-sessions.ts';
+import type { CompleteLogin } from './complete-login.ts';
+import type { ProveAddress } from './proved-login.ts';
 
-export interface OpenByCodeDeps {
-  readonly openSession: OpenSession;
-  readonly demandSecondFactor: DemandSecondFactor;
-  readonly proveAddress: ProveAddress;
-  readonly limits: Pick<Limits, 'registered' | 'verified'>;
-}
-
-export interface LogInByCodeDeps extends OpenByCodeDeps {
+export interface LogInByCodeDeps {
   readonly checkCode: CheckCode;
   readonly oncePerChallenge: OncePerChallenge;
-  readonly limits: Pick<Limits, 'tryCode' | 'registered' | 'verified'>;
+  readonly completeLogin: CompleteLogin;
+  readonly limits: Pick<Limits, 'tryCode'>;
   readonly now: () => Date;
 }
 
 /**
  * Logs a user in by a code from the account's mailbox (docs/specification/sign-in.md, "A code by e-mail"). If a second
  * factor must follow, that step uses the code up. If the address was never verified, the login verifies it: see
- * {@link ProveAddress}.
+ * {@link createProveAddress}.
  *
- * Raises `ERR-RATE-LIMITED`, the errors of {@link CheckCode}, {@link DemandSecondFactor} and {@link OpenSession}, and
- * `ERR-CODE-EXPIRED` if the code was used.
+ * Raises `ERR-RATE-LIMITED`, the errors of {@link CheckCode} and {@link CompleteLogin}, and `ERR-CODE-EXPIRED` if the
+ * code was used.
  */
-export function createLogInByCode(deps: LogInByCodeDeps) {
-  const { checkCode, oncePerChallenge, limits, now } = deps;
-  const open = createOpenByCode(deps);
-
+export function createLogInByCode({ checkCode, oncePerChallenge, completeLogin, limits, now }: LogInByCodeDeps) {
   return async (input: LogInByCodeRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
     await limits.tryCode(origin);
     const id = input.challenge_id.toLowerCase();
     const proof = ['email_code', input.code, ...deviceOfProof(input.device_id, origin)];
     // No code that is open now counts for longer.
     const spend = { id, proof, until: new Date(now().getTime() + codeLifeSeconds * 1_000) };
-    const check = () => checkCode('login', input, origin);
-    try {
-      return await oncePerChallenge(
-        spend,
-        () => changeByCode(check, (code) => open(code, { input, spend, purpose: 'login' }, origin)),
-        origin,
+    const logIn = async () => {
+      const check = () => checkCode('login', input, origin);
+      const { data } = await changeByCode(check, (code) =>
+        completeLogin(
+          {
+            ...{ seen: code.user, device: input, proof: code, spends: [spend] },
+            ...({ method: 'email_code', auth: { amr: ['otp'], acr: '1' } } as const),
+            // The change of a way in makes all codes void.
+            ifChanged: codeInvalid,
+          },
+          origin,
+        ),
       );
-    } catch (error) {
-      // A way in was changed since the code was compared, which makes all codes void.
-      throw areCredentialsChanged(error) ? codeInvalid() : error;
-    }
+      return data;
+    };
+    return oncePerChallenge(spend, logIn, origin);
   };
 }
 
-/** A login by a code. */
-export interface CodeLogin {
-  readonly input: Pick<LogInByCodeRequest, keyof DeviceFields | 'trusted_device_token'>;
-  readonly spend: Spend;
-  readonly purpose: 'login' | 'identity_link';
-  /** Identity that the login links to the account. */
-  readonly link?: NewIdentity;
+export interface ProveAddressDeps {
+  readonly users: Pick<UserStore, 'recover'>;
+  readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly endSessions: EndSessions;
+  readonly ids: Pick<Ids, 'entityId'>;
 }
 
-/** Opens a session by a right code, and returns the answer. */
-export type OpenByCode = (code: RightCode, login: CodeLogin, origin: RequestOrigin) => Promise<TokenResponse['data']>;
+/**
+ * Creates the step of a login that proves the account's address for the first time. Somebody else may have registered
+ * the account. So, as a reset does, it removes all other ways in, ends all sessions and open codes, and revokes the open
+ * invites. The password becomes void until a reset. Raises {@link ChangedMeanwhile} if the address has been proved since
+ * the account was read, or a way in was changed.
+ */
+export function createProveAddress(deps: ProveAddressDeps): ProveAddress {
+  const { users, invites, challenges, endSessions, ids } = deps;
 
-/** Creates the login by a code that was not used yet. */
-export function createOpenByCode(deps: OpenByCodeDeps): OpenByCode {
-  const { openSession, demandSecondFactor, proveAddress, limits } = deps;
-  return async (code, { input, spend, purpose, link }, origin) => {
-    const { user } = code;
-    const isFirstProof = user.email_verified_at === undefined;
-    const first = { method: 'email_code', amr: ['otp'] } as const;
-    const half = { ...first, first: spend, link, device: input, trustedDeviceToken: input.trusted_device_token };
-    const trust = isFirstProof ? undefined : demandSecondFactor(user, half, origin);
-
-    async function use({ _id: user_id }: PresentUser, at: Date, session: ClientSession) {
-      await code.use(at, session);
-      const proof = { user, device: knownAs(input), at };
-      const proved = isFirstProof ? await proveAddress(proof, origin, session) : {};
-      const confirmed = { event: 'code.confirmed', user_id, purpose } as const;
-      return { ...proved, audit: [confirmed, ...(proved.audit ?? [])] };
-    }
-
-    const auth = { amr: first.amr, acr: '1' } as const;
-    const login = {
-      seen: user,
-      device: input,
-      method: first.method,
-      auth,
-      trust,
-      spends: [spend],
-      link,
-      endsAll: isFirstProof,
-      use,
+  return async ({ user, device, at }, origin, session) => {
+    const { _id: user_id } = user;
+    const nextOrigin = () => eventOrigin(origin, at, ids);
+    const loss = lossBy(user, 'all', nextOrigin);
+    const fields = {
+      ...passwordFields(voidHash(user.password_hash), user, at, true),
+      ...countsAnew(user, at, user.created_at),
+      known_devices: [device],
+      email_verified_at: at,
     };
-    const { data } = await openSession(login, origin);
-    if (isFirstProof) await limits.registered(user.email, origin);
-    else if (!hasSecondFactor(user)) await limits.verified(user.email, origin);
-    return data;
+    const removed = await users.recover(user, { ...loss, fields, at }, session);
+    if (removed === undefined) throw new ChangedMeanwhile();
+    const lost = loss.announce(removed);
+    await challenges.endAll(user_id, at, session);
+    const invites_revoked = await invites.revokeMadeBy(user_id, at, session);
+    const ended = await endSessions.revoke({ userId: user_id, reason: 'password_changed', at }, origin, session);
+    const change = { user_id, reason: 'login', locale: mailLocale(user, origin), invites_revoked } as const;
+    const verified = { user_id, verified_at: at.toISOString() };
+    return {
+      events: [
+        ...passwordChangedEvents(change, nextOrigin),
+        createAccountEvent('service.auth.events.email_verified', verified, nextOrigin()),
+        ...lost.events,
+      ],
+      audit: [{ event: 'account.address_proved', user_id, invites_revoked }, ...lost.audit],
+      ended,
+      user: { ...user, ...fields, passkeys: [], identities: [] },
+    };
   };
 }

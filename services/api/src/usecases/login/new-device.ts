@@ -1,4 +1,5 @@
 import { type NewDevicePayload, newDeviceTopic } from '@auth-account/contracts';
+import { disturbing, visible } from '@auth-account/contracts/http/fields';
 import type { LoginRequest } from '@auth-account/contracts/http/login';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { PresentUser, SessionSummary } from '@auth-account/stores';
@@ -13,6 +14,18 @@ import {
 import { none, type Outcome } from '../../announcements/commit.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+
+/** The device of a login, as its app has named it. `device_id` is missing if the app has sent none, and never made up. */
+export type DeviceFields = Pick<LoginRequest, 'device_id' | 'device_name' | 'platform'>;
+
+const disturbance = new RegExp(`[${disturbing}]`, 'gu');
+const anyVisible = new RegExp(visible, 'u');
+
+/** Returns the name of the device in a form that is safe to show to others; null if it has no visible character. */
+export function deviceNameOf(given = ''): string | null {
+  const name = given.replace(disturbance, '');
+  return anyVisible.test(name) ? name : null;
+}
 
 /** Data of a login or a restore, read in its transaction. */
 export interface DeviceLogin {

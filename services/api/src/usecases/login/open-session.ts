@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { TokenResponse } from '@auth-account/contracts/http/login';
 import { AppError } from '@auth-account/errors';
 import {
   defaultDeadlineMs,
@@ -10,104 +9,67 @@ import {
   type UserStore,
 } from '@auth-account/stores';
 import { hasSameCredentials } from '@auth-account/stores/credentials';
-import type { RequestMark, SessionAuth, SessionDocument } from '@auth-account/stores/documents';
-import { hasSecondFactor, trustedDevicesOf } from '@auth-account/stores/second-factors';
-import { mostLiveSessions } from '@auth-account/stores/users';
-import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
-import { Binary, type ClientSession } from 'mongodb';
-import { type Commit, type EndedSessions, none, type Outcome } from '../../announcements/commit.ts';
-import type { Audit } from '../../audit/audit.ts';
-import type { LoginMethod } from '../../audit/audit-row.ts';
-import { idempotentForMs } from '../../idempotency/open-idempotent.ts';
+import type { RequestMark, SessionDocument } from '@auth-account/stores/documents';
+import { hasSecondFactor, type SecondFactorStore, trustedDevicesOf } from '@auth-account/stores/second-factors';
+import type { RefreshTokens } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import { type Commit, none, type Outcome } from '../../announcements/commit.ts';
+import type { AuditEvent } from '../../audit/events.ts';
+import { hasSameBody, idempotentForMs } from '../../idempotency/open-idempotent.ts';
 import type { Ids } from '../../request/ids.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
-import type { Spend } from '../proofs/once-per-proof.ts';
-import { hashesAhead } from '../sessions/hashes-ahead.ts';
-import type { IssueTokens } from '../sessions/issue-tokens.ts';
-import { newExpiry, type SessionLifetime } from '../sessions/session-lifetime.ts';
-import type { AddIdentity, NewIdentity } from './add-identity.ts';
-import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
-import { type DeviceFields, deviceNameOf } from './device-name.ts';
-import { createFindOpened, type Opened } from './find-opened.ts';
-import { knownAs, learnedDevice, newDeviceNotice } from './new-device.ts';
-import type { SpendProof } from './spend-proof.ts';
+import { createAwaitKey } from '../../security/await-key.ts';
+import { trustIn } from '../../security/device-trust.ts';
+import { type SpendProof, type UseProofDeps, useProof } from '../proofs/use-proof.ts';
+import {
+  endedByLogin,
+  type IssueTokens,
+  isWorthNoting,
+  mayBeFull,
+  type NewSession,
+  type NewSessionDeps,
+  newSession,
+} from '../sessions/session.ts';
+import { deviceNameOf, knownAs, learnedDevice, newDeviceNotice } from './new-device.ts';
+import {
+  type AddIdentity,
+  assertMayLogIn,
+  isFirstProof,
+  loginRefusalOf,
+  type OpenedSession,
+  type ProveAddress,
+  type ProvedLogin,
+} from './proved-login.ts';
 
-export interface OpenSessionDeps {
+export interface OpenSessionDeps extends NewSessionDeps, UseProofDeps {
   readonly users: Pick<UserStore, 'touchLogin' | 'noteLive'>;
   readonly sessions: Pick<SessionStore, 'exists' | 'find' | 'listLive' | 'revokeAll' | 'insert' | 'holdOf'>;
+  readonly secondFactors: UseProofDeps['secondFactors'] & Pick<SecondFactorStore, 'trust'>;
   readonly spendProof: SpendProof;
+  readonly proveAddress: ProveAddress;
   readonly addIdentity: AddIdentity;
   readonly commit: Commit;
   readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid' | 'hasKey' | 'rereadKeys'>;
   readonly issueTokens: IssueTokens;
-  readonly audit: Audit;
-  readonly lifetime: SessionLifetime;
   readonly ids: Pick<Ids, 'entityId' | 'deviceId'>;
   readonly now: () => Date;
-}
-
-/** The trust in the device of a login: `used` in place of a second factor, or `made` by the login. */
-export type Trust = 'used' | 'made';
-
-/** A person who has proved to be the account's user, and the device on which they log in. */
-export interface ProvedLogin {
-  /** The account as the check of the proof has read it. */
-  readonly seen: PresentUser;
-  readonly device: DeviceFields;
-  /** Id of the device, if an earlier step of the login has made it up; by default that of {@link device}, or a new one. */
-  readonly deviceId?: string | undefined;
-  /** The way in with which the login began. */
-  readonly method: LoginMethod;
-  readonly auth: Omit<SessionAuth, 'at'>;
-  readonly trust?: Trust | undefined;
-  /** Identity by which the login began. */
-  readonly identityId?: string | undefined;
-  /** Key to which the session is bound; by default the key that the request has proven. */
-  readonly jkt?: string | undefined;
-  /** Marks of the request's `Idempotency-Key`. A live session with these marks is the answer to a repeat. */
-  readonly marks?: readonly RequestMark[];
-  /** The challenges that the login uses up. */
-  readonly spends?: readonly Spend[];
-  /** Identity that the login links to the account. */
-  readonly link?: NewIdentity | undefined;
-  /** True if `use` ends all sessions of the account, and its second factor. */
-  readonly endsAll?: boolean;
-  /**
-   * Makes the conditional writes that use up a proof, such as a code, and returns what they announce. Throws if the
-   * proof was used before.
-   */
-  readonly use?: (user: PresentUser, at: Date, transactionSession: ClientSession) => Promise<UsedProof>;
-}
-
-/** Changes that come with the use of a proof. */
-export interface UsedProof extends Partial<Pick<Outcome, 'events' | 'audit'>> {
-  readonly sessions?: readonly EndedSessions[];
-  /** The account after the use; missing if the use has changed no way in. */
-  readonly user?: PresentUser;
-}
-
-export interface OpenedSession {
-  readonly data: TokenResponse['data'];
-  /** True if an earlier login with the same `Idempotency-Key` opened the session. */
-  readonly isReplayed: boolean;
 }
 
 /** Opens a session: see {@link createOpenSession}. */
 export type OpenSession = (login: ProvedLogin, origin: RequestOrigin) => Promise<OpenedSession>;
 
-/**
- * Limit for the live sessions of one user. Above it, the session unused for longest ends
- * (docs/specification/login-and-tokens.md, "Login").
- */
-const sessionLimit = 50;
+/** Thrown in the transaction of a login that finds a way in changed since its proof was checked. */
+class CredentialsChanged extends Error {
+  override readonly name = 'CredentialsChanged';
+}
 
 /**
- * Creates the end of every way in: the only function that opens sessions (docs/specification/sign-in.md, "One end").
- * There is one session per user and device. While the session lives, a repeat with the same `Idempotency-Key` gets the
- * session's newest token pair, because a request that the network repeats must not replace the app's session.
+ * Creates the only function that opens sessions. There is one session per user and device. While the session lives, a
+ * repeat with the same `Idempotency-Key` gets the session's newest token pair, because a request that the network
+ * repeats must not replace the app's session.
  *
- * Raises the errors of {@link assertMayLogIn}, {@link SpendProof}, {@link AddIdentity} and of the login's `use`,
- * `ERR-INVALID-CREDENTIALS` if a way in was changed or the trust in the device has ended since the proof was checked, and
+ * Raises the errors of {@link assertMayLogIn}, {@link SpendProof}, {@link useProof} and {@link AddIdentity}, the login's
+ * own error if a way in was changed or the trust in the device has ended since the proof was checked, and
  * `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the service notices before the commit that the client has left.
  */
 export function createOpenSession(deps: OpenSessionDeps): OpenSession {
@@ -115,7 +77,8 @@ export function createOpenSession(deps: OpenSessionDeps): OpenSession {
   const open = createOpen(deps);
 
   return async (proved, origin) => {
-    const userId = proved.seen._id;
+    const { seen, ifChanged = () => new AppError('ERR-INVALID-CREDENTIALS') } = proved;
+    const userId = seen._id;
     const at = now();
     const deviceId = proved.deviceId ?? proved.device.device_id?.toLowerCase() ?? ids.deviceId();
     const login = { ...proved, marks: proved.marks ?? none, origin, deviceId, nonce: randomBytes(32), at };
@@ -143,9 +106,10 @@ export function createOpenSession(deps: OpenSessionDeps): OpenSession {
         return commitOnce();
       })
       .catch((error: unknown) => {
-        const reason = loginRefusalOf(error);
+        const isChanged = error instanceof CredentialsChanged;
+        const reason = isChanged ? 'credentials_changed' : loginRefusalOf(error);
         if (reason !== undefined) audit({ event: 'login.refused', user_id: userId, reason }, origin);
-        throw error;
+        throw isChanged ? ifChanged() : error;
       });
     return { data: issueTokens(session), isReplayed };
   };
@@ -169,6 +133,12 @@ interface Progress {
   isDeviceTaken: boolean;
 }
 
+/** Outcome of a login. */
+interface Opened extends Outcome {
+  readonly session: SessionDocument;
+  readonly isReplayed: boolean;
+}
+
 /** Creates the work of a login's transaction. */
 function createOpen(deps: OpenSessionDeps) {
   const { users, sessions, ids } = deps;
@@ -176,7 +146,8 @@ function createOpen(deps: OpenSessionDeps) {
   const useProofs = createUseProofs(deps);
 
   return async (login: VerifiedLogin, progress: Progress, transactionSession: ClientSession): Promise<Opened> => {
-    const { seen, method, origin, deviceId, marks, endsAll = false, at } = login;
+    const { seen, method, origin, deviceId, marks, at } = login;
+    const endsAll = isFirstProof(login);
     const device = knownAs(login.device);
     // Every login writes the user's document, and so does every change that revokes or moves all of a user's sessions,
     // so that neither misses the other.
@@ -185,7 +156,7 @@ function createOpen(deps: OpenSessionDeps) {
     assertMayLogIn(user);
     const looks = endsAll || progress.isDeviceTaken || mustLook(user, device, marks, at);
     const live = looks ? await sessions.listLive(user._id, transactionSession) : none;
-    const opened = await findOpened({ marks, live, at }, transactionSession);
+    const opened = await findOpened(login, live, transactionSession);
     if (opened !== undefined) return opened;
     const replaced = endedByLogin(user, live, deviceId);
     progress.endsSome = endsAll || replaced.length > 0;
@@ -198,7 +169,7 @@ function createOpen(deps: OpenSessionDeps) {
     progress.sessionId = sessionId;
     const { events, audit, ended: others } = await useProofs(login, { user, sessionId }, transactionSession);
     const ended = [...replaced, ...others];
-    const session = newSession(deps, login, { user, sessionId });
+    const session = newSession(deps, sessionOf(login, user, sessionId));
     await sessions.insert(session, transactionSession);
     const endedIds = ended.flatMap(({ sessionIds }) => sessionIds);
     const count = live.length + 1 - endedIds.length;
@@ -216,32 +187,73 @@ function createOpen(deps: OpenSessionDeps) {
  * the other. While the second factor is on, a login by one factor needs that trust, whatever its method has found,
  * unless it ends the factor as well.
  */
-function assertProofCounts(
-  { seen, identityId, auth, endsAll = false, trust, deviceId, at }: VerifiedLogin,
-  user: PresentUser | undefined,
-): asserts user is PresentUser {
+function assertProofCounts(login: VerifiedLogin, user: PresentUser | undefined): asserts user is PresentUser {
+  const { seen, identityId, auth, trust, deviceId, at } = login;
   const tokenIn = (each: PresentUser) =>
     trustedDevicesOf(each, at).find(({ device_id }) => device_id === deviceId)?.token;
   const counts =
     user !== undefined &&
     hasSameCredentials(seen, user, identityId) &&
-    ((trust !== 'used' && (auth.acr === '2' || endsAll || !hasSecondFactor(user))) ||
+    ((trust !== 'used' && (auth.acr === '2' || isFirstProof(login) || !hasSecondFactor(user))) ||
       (tokenIn(user) !== undefined && tokenIn(user) === tokenIn(seen)));
-  if (!counts) throw new AppError('ERR-INVALID-CREDENTIALS');
+  if (!counts) throw new CredentialsChanged();
+}
+
+/**
+ * Creates the function that finds the live session that an earlier login with the same `Idempotency-Key` has opened.
+ * Raises `ERR-IDEMPOTENCY-KEY-REUSED` if that login had another body.
+ */
+function createFindOpened({ sessions, refreshTokens, now }: OpenSessionDeps) {
+  const awaitKey = createAwaitKey(refreshTokens, now, 'refresh');
+  return async (
+    { marks, at }: VerifiedLogin,
+    live: readonly SessionSummary[],
+    transactionSession: ClientSession,
+  ): Promise<Opened | undefined> => {
+    const isKnown = ({ _id }: RequestMark) => marks.some((mark) => mark._id === _id);
+    const earlier = live.find(
+      ({ opened_by = [], created_at, expires_at }) =>
+        opened_by.some(isKnown) && expires_at > at && created_at.getTime() + idempotentForMs > at.getTime(),
+    );
+    if (earlier?.opened_by && !hasSameBody(marks, earlier.opened_by)) throw new AppError('ERR-IDEMPOTENCY-KEY-REUSED');
+    const session = earlier && (await sessions.find(earlier._id, transactionSession));
+    if (session === undefined) return;
+    await awaitKey(session);
+    const verified = { event: 'login.verified', user_id: session.user_id, session_id: session._id } as const;
+    return { session, isReplayed: true, events: none, audit: [verified], sessions: none };
+  };
 }
 
 /** Creates the function that uses up what the login has proved, before its session exists. */
-function createUseProofs({ spendProof, addIdentity, ids }: OpenSessionDeps) {
-  return async (login: VerifiedLogin, { user, sessionId }: NewSession, session: ClientSession) => {
-    const { spends = none, use, link, origin, at } = login;
+function createUseProofs(deps: OpenSessionDeps) {
+  const { spendProof, proveAddress, secondFactors, addIdentity, ids } = deps;
+  return async (
+    login: VerifiedLogin,
+    { user, sessionId }: { readonly user: PresentUser; readonly sessionId: string },
+    session: ClientSession,
+  ) => {
+    const { seen, device, proof, spends = none, trust, link, origin, at } = login;
     for (const spend of spends) await spendProof(spend, { sessionId, at }, session);
-    const used = (await use?.(user, at, session)) ?? {};
-    const { events = none, audit = none, sessions: ended = none, user: seen = user } = used;
-    if (link === undefined) return { events, audit, ended };
-    const identity = { ...link, id: ids.entityId(), created_at: at };
-    const linked = await addIdentity(seen, { identity, sessionId }, origin, session);
-    return { events: [...events, ...linked.events], audit: [...audit, ...linked.audit], ended };
+    const used = proof && (await useProof(deps, proof, { user, at, origin }, session));
+    if (typeof trust === 'object') await secondFactors.trust(user._id, trustIn(user, { ...login, ...trust }), session);
+    const proved = isFirstProof(login)
+      ? await proveAddress({ user: seen, device: knownAs(device), at }, origin, session)
+      : undefined;
+    const identity = link && { ...link, id: ids.entityId(), created_at: at };
+    const linked = identity && (await addIdentity(proved?.user ?? user, { identity, sessionId }, origin, session));
+    const all = [used, proved, linked].filter((each) => each !== undefined);
+    return {
+      events: all.flatMap(({ events }) => events),
+      audit: [...confirmedBy(login), ...all.flatMap(({ audit }) => audit)],
+      ended: proved === undefined ? none : [proved.ended],
+    };
   };
+}
+
+/** Returns the record of the code with which the login began. */
+function confirmedBy({ seen, method, link }: VerifiedLogin): readonly AuditEvent[] {
+  if (method !== 'email_code') return none;
+  return [{ event: 'code.confirmed', user_id: seen._id, purpose: link === undefined ? 'login' : 'identity_link' }];
 }
 
 /**
@@ -256,71 +268,17 @@ function mustLook(user: PresentUser, device: string, marks: readonly RequestMark
   return mayBeRepeat || !known_devices?.includes(device) || mayBeFull(user);
 }
 
-function mayBeFull(user: PresentUser): boolean {
-  return mostLiveSessions(user) >= sessionLimit;
-}
-
-/**
- * Returns true if a login that has read the `count` live sessions should store this number. That is worth a write only
- * if at least two later logins then need not read the sessions.
- */
-function isWorthNoting(user: PresentUser, count: number): boolean {
-  return mayBeFull(user) && count + 2 <= sessionLimit;
-}
-
-/**
- * Returns the sessions that a login on this device ends: the device's previous session, and sessions above the limit.
- * In `live` the session unused for longest comes first.
- */
-function endedByLogin({ _id: userId }: PresentUser, live: readonly SessionSummary[], deviceId: string) {
-  const replaced = live.filter((session) => session.device_id === deviceId);
-  const others = live.filter((session) => session.device_id !== deviceId);
-  const tooMany = others.slice(0, Math.max(0, others.length + 1 - sessionLimit));
-  const groups: EndedSessions[] = [
-    { userId, reason: 'replaced', sessionIds: replaced.map(({ _id }) => _id) },
-    { userId, reason: 'session_limit', sessionIds: tooMany.map(({ _id }) => _id) },
-  ];
-  return groups.filter(({ sessionIds }) => sessionIds.length > 0);
-}
-
-interface NewSession {
-  readonly user: PresentUser;
-  readonly sessionId: string;
-}
-
-function newSession(
-  { refreshTokens, lifetime }: OpenSessionDeps,
-  { deviceId, nonce, at, device, auth, identityId, origin, marks, trust, jkt = provenKey(origin) }: VerifiedLogin,
-  { user, sessionId }: NewSession,
-): SessionDocument {
-  const kid = refreshTokens.currentKid;
-  const gen = 1;
-  const token = { kid, sessionId, generation: gen };
+function sessionOf(login: VerifiedLogin, user: PresentUser, sessionId: string): NewSession {
+  const { device, deviceId, auth, identityId, trust, marks, nonce, origin, at, jkt = provenKey(origin) } = login;
   return {
-    _id: sessionId,
-    token: refreshTokenHash(refreshTokens.issue(token, nonce)),
-    ahead: hashesAhead(refreshTokens, token, nonce),
-    user_id: user._id,
-    is_revoked: false,
-    nonce: new Binary(nonce),
-    kid,
-    gen,
-    parent: 0,
-    floor: 0,
-    handed_out_at: at,
-    claims: { home_group_id: user.home_group_id, account_type: user.account_type, ver: 1 },
-    auth: { at, ...auth },
-    ...(identityId !== undefined && { identity_id: identityId }),
-    ...(jkt !== undefined && { cnf: { jkt } }),
-    ...(trust !== undefined && { is_trusted: true }),
-    device_id: deviceId,
-    is_device_named: device.device_id !== undefined,
-    device_name: deviceNameOf(device.device_name),
-    platform: device.platform ?? null,
-    created_at: at,
-    created_request_id: origin.requestId,
-    ...(marks.length > 0 && { opened_by: marks }),
-    last_used_at: at,
-    ...newExpiry(at, lifetime),
+    ...{ sessionId, user, auth, identityId, jkt, marks, nonce, at },
+    isTrusted: trust !== undefined,
+    requestId: origin.requestId,
+    device: {
+      device_id: deviceId,
+      is_device_named: device.device_id !== undefined,
+      device_name: deviceNameOf(device.device_name),
+      platform: device.platform ?? null,
+    },
   };
 }

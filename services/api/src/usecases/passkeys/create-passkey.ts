@@ -21,21 +21,19 @@ import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
-import type { Spend } from '../proofs/once-per-proof.ts';
-import { challengeMs, creationOptions } from '../proofs/passkey-options.ts';
+import { challengeMs, creationOptions, type PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
 import { type RefusePasskey, userHandleOf } from '../proofs/passkey-proof.ts';
+import type { Spend } from '../proofs/use-proof.ts';
 import { createPermitLater, type ReauthenticateDeps } from '../step-up/reauthenticate.ts';
 
 export interface CreatePasskeyDeps extends ReauthenticateDeps {
   readonly passkeys: Pick<PasskeyStore, 'findHolder' | 'add' | 'has'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
-  readonly verifier: Pick<PasskeyVerifier, 'verifyNew'>;
+  readonly verifier: Pick<PasskeyVerifier, 'rpId' | 'verifyNew'>;
   readonly refusePasskey: RefusePasskey;
   readonly sealedTokens: SealedTokens;
   readonly limits: ReauthenticateDeps['limits'] & Pick<Limits, 'addPasskey'>;
   readonly commit: Commit;
-  readonly rpId: string;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
 }
@@ -66,7 +64,7 @@ const handleBytes = 64;
  * Raises the errors of {@link createPermitLater}, and `ERR-PASSKEY-LIMIT-REACHED`.
  */
 export function createCreatePasskeyChallenge(deps: CreatePasskeyDeps) {
-  const { sealedTokens, rpId, now } = deps;
+  const { sealedTokens, verifier, now } = deps;
   const permitLater = createPermitLater(deps);
   return async (
     input: PasskeyChallengeRequest,
@@ -84,7 +82,7 @@ export function createCreatePasskeyChallenge(deps: CreatePasskeyDeps) {
     return {
       challenge_id,
       expires_at: new Date(until).toISOString(),
-      options: creationOptions(rpId, challenge_id, user, handle),
+      options: creationOptions(verifier.rpId, challenge_id, user, handle),
       timestamp: at.toISOString(),
     };
   };

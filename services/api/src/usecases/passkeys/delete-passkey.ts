@@ -5,18 +5,19 @@ import type { PresentUser } from '@auth-account/stores';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { RequestOrigin } from '../../request/request-origin.ts';
+import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
 import type { RemovedWay, RemoveWay } from '../credentials/remove-way.ts';
 import { signalOf } from './passkey-lists.ts';
 
 export interface DeletePasskeyDeps {
   readonly passkeys: Pick<PasskeyStore, 'remove' | 'has'>;
   readonly removeWay: RemoveWay;
-  readonly rpId: string;
+  readonly verifier: Pick<PasskeyVerifier, 'rpId'>;
   readonly now: () => Date;
 }
 
 /** Removes one of the caller's passkeys. Raises `ERR-PASSKEY-NOT-FOUND`, and the errors of {@link RemoveWay}. */
-export function createDeletePasskey({ passkeys, removeWay, rpId, now }: DeletePasskeyDeps) {
+export function createDeletePasskey({ passkeys, removeWay, verifier, now }: DeletePasskeyDeps) {
   return async (
     passkey_id: string,
     input: DeletePasskeyRequest,
@@ -35,6 +36,6 @@ export function createDeletePasskey({ passkeys, removeWay, rpId, now }: DeletePa
     };
     const user = await removeWay({ input, purpose: 'passkeys', find }, caller, origin);
     const left = (user.passkeys ?? []).filter(({ id }) => id !== passkey_id);
-    return { ...signalOf(rpId, user, left), timestamp: now().toISOString() };
+    return { ...signalOf(verifier, user, left), timestamp: now().toISOString() };
   };
 }

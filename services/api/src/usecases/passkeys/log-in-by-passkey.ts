@@ -8,12 +8,11 @@ import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
-import { areCredentialsChanged } from '../login/assert-may-log-in.ts';
-import type { OpenSession } from '../login/open-session.ts';
-import { deviceOfProof, type OncePerChallenge } from '../login/spend-proof.ts';
-import { challengeMs, requestOptions } from '../proofs/passkey-options.ts';
-import type { PasskeyProof, ProvedPasskey, RefusePasskey } from '../proofs/passkey-proof.ts';
+import { challengeMs, type PasskeyVerifier, requestOptions } from '../../security/passkeys/passkey-verifier.ts';
+import type { CompleteLogin } from '../login/complete-login.ts';
+import { deviceOfProof, type OncePerChallenge } from '../proofs/once-per-proof.ts';
+import type { PasskeyProof, RefusePasskey } from '../proofs/passkey-proof.ts';
+import type { RightPasskey } from '../proofs/use-proof.ts';
 
 export interface LogInByPasskeyDeps {
   readonly passkeys: Pick<PasskeyStore, 'findHolder' | 'findHolderConfirmed'>;
@@ -21,11 +20,10 @@ export interface LogInByPasskeyDeps {
   readonly refusePasskey: RefusePasskey;
   readonly sealedTokens: SealedTokens;
   readonly oncePerChallenge: OncePerChallenge;
-  readonly openSession: OpenSession;
-  readonly assertEmailVerified: AssertEmailVerified;
-  readonly limits: Pick<Limits, 'logInByPasskey' | 'completed'>;
+  readonly completeLogin: CompleteLogin;
+  readonly limits: Pick<Limits, 'logInByPasskey'>;
   readonly audit: Audit;
-  readonly rpId: string;
+  readonly verifier: Pick<PasskeyVerifier, 'rpId'>;
   readonly now: () => Date;
 }
 
@@ -37,7 +35,7 @@ interface LoginChallenge {
 }
 
 /** Begins a login by passkey. The answer names no account and stores nothing, so it is the same for everybody. */
-export function createCreatePasskeyLoginChallenge({ sealedTokens, rpId, now }: LogInByPasskeyDeps) {
+export function createCreatePasskeyLoginChallenge({ sealedTokens, verifier, now }: LogInByPasskeyDeps) {
   return async (): Promise<PasskeyLoginChallengeResponse['data']> => {
     const at = now();
     const until = at.getTime() + challengeMs;
@@ -45,7 +43,7 @@ export function createCreatePasskeyLoginChallenge({ sealedTokens, rpId, now }: L
     return {
       challenge_id,
       expires_at: new Date(until).toISOString(),
-      options: requestOptions(rpId, challenge_id),
+      options: requestOptions(verifier.rpId, challenge_id),
       timestamp: at.toISOString(),
     };
   };
@@ -56,10 +54,10 @@ export function createCreatePasskeyLoginChallenge({ sealedTokens, rpId, now }: L
  * is two factors. The account then knows the device and network of the login.
  *
  * Raises `ERR-RATE-LIMITED`, `ERR-PASSKEY-INVALID` if the credential or the challenge is wrong, `ERR-CODE-EXPIRED` if
- * the challenge is over or a way in was changed since the check, and the errors of {@link AssertEmailVerified}.
+ * the challenge is over or a way in was changed since the check, and the errors of {@link CompleteLogin}.
  */
 export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
-  const { sealedTokens, oncePerChallenge, openSession, assertEmailVerified, refusePasskey, limits, now } = deps;
+  const { sealedTokens, oncePerChallenge, completeLogin, refusePasskey, limits, now } = deps;
   const prove = createProve(deps);
 
   return async (input: PasskeyLoginRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
@@ -71,22 +69,22 @@ export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
     const proof = ['passkey', credential.id, credential.response, ...device];
     const spend = { id: challenge.id, proof, until: new Date(challenge.until) };
 
-    async function open(): Promise<TokenResponse['data']> {
+    const logIn = async () => {
       if (spend.until <= now()) throw new AppError('ERR-CODE-EXPIRED');
-      const { user, auth, use } = await prove(input, origin);
-      await assertEmailVerified(user, origin);
-      const login = { seen: user, device: input, method: 'passkey', auth, spends: [spend], use } as const;
-      const { data } = await openSession(login, origin);
-      await limits.completed(user.email, origin);
+      const { user: seen, passkey } = await prove(input, origin);
+      const { data } = await completeLogin(
+        {
+          ...({ seen, device: input, method: 'passkey', auth: passkey.auth, proof: passkey } as const),
+          spends: [spend],
+          // The change of a way in ends all open challenges.
+          ifChanged: () => new AppError('ERR-CODE-EXPIRED'),
+        },
+        origin,
+      );
       return data;
-    }
+    };
 
-    try {
-      return await oncePerChallenge(spend, open, origin);
-    } catch (error) {
-      // A way in was changed since the proof was checked, which ends all open challenges.
-      throw areCredentialsChanged(error) ? new AppError('ERR-CODE-EXPIRED') : error;
-    }
+    return oncePerChallenge(spend, logIn, origin);
   };
 }
 
@@ -99,14 +97,14 @@ function createProve(deps: LogInByPasskeyDeps) {
   return async (
     { challenge_id: challengeId, credential }: PasskeyLoginRequest,
     origin: RequestOrigin,
-  ): Promise<ProvedPasskey & { readonly user: PresentUser }> => {
+  ): Promise<{ readonly user: PresentUser; readonly passkey: RightPasskey }> => {
     const user = await findHolder(credential.id);
     if (user === undefined) {
       audit({ event: 'login.failed', user_id: undefined, reason: 'unknown_passkey' }, origin);
       throw new AppError('ERR-PASSKEY-INVALID', { details: { unknown_credential: true } });
     }
     try {
-      return { user, ...(await passkeyProof(user, { challengeId, credential }, rules, origin)) };
+      return { user, passkey: await passkeyProof(user, { challengeId, credential }, rules, origin) };
     } catch (error) {
       if (isAppError(error)) audit({ event: 'login.failed', user_id: user._id, reason: 'wrong_passkey' }, origin);
       throw error;

@@ -7,25 +7,26 @@ import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
+import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
 import { userHandleOf } from '../proofs/passkey-proof.ts';
 
 export interface PasskeyListDeps {
   readonly users: Pick<UserStore, 'find'>;
   readonly passkeys: Pick<PasskeyStore, 'rename'>;
-  readonly rpId: string;
+  readonly verifier: Pick<PasskeyVerifier, 'rpId'>;
   readonly commit: Commit;
   readonly now: () => Date;
 }
 
 /** Lists the caller's passkeys. Raises `IAD_JWT_ACCESS_INVALID` if the account is gone. */
-export function createListPasskeys({ users, rpId, now }: PasskeyListDeps) {
+export function createListPasskeys({ users, verifier, now }: PasskeyListDeps) {
   return async ({ user_id }: VerifiedAccessToken): Promise<PasskeyListResponse['data']> => {
     const user = await users.find(user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const { passkeys = [] } = user;
     return {
       passkeys: passkeys.map(describePasskey),
-      ...signalOf(rpId, user, passkeys),
+      ...signalOf(verifier, user, passkeys),
       timestamp: now().toISOString(),
     };
   };
@@ -59,7 +60,7 @@ export function createRenamePasskey({ passkeys, commit, now }: PasskeyListDeps) 
 }
 
 /** Returns the data by which an authenticator drops all other passkeys of the account. */
-export function signalOf(rpId: string, user: PresentUser, left: readonly PasskeyDocument[]) {
+export function signalOf({ rpId }: Pick<PasskeyVerifier, 'rpId'>, user: PresentUser, left: readonly PasskeyDocument[]) {
   return {
     rp_id: rpId,
     user_handle: userHandleOf(user) ?? null,

@@ -1,11 +1,77 @@
-import { AppError } from '@auth-account/errors';
+import { AppError, isAppError } from '@auth-account/errors';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
+import { type GuessedSecret, hasSecondFactor, type SecondFactorStore } from '@auth-account/stores/second-factors';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
-import type { RequestOrigin } from '../../request/request-origin.ts';
+import type { Ids } from '../../request/ids.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
-import type { WarnOfGuesses } from './warn-of-guesses.ts';
+
+export interface AuthenticateDeps {
+  readonly users: Pick<UserStore, 'findByEmail' | 'setPasswordHash'>;
+  readonly hasher: PasswordHasher;
+  readonly limits: Pick<Limits, 'logIn'>;
+  readonly warnOfGuesses: WarnOfGuesses;
+  readonly audit: Audit;
+}
+
+/** An address and a password. */
+export interface GivenCredentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Returns the account that has this address and password. */
+export type Authenticate = (given: GivenCredentials, origin: RequestOrigin) => Promise<PresentUser>;
+
+/**
+ * Creates the check of an address and a password, which the limits and the hash gate must admit first. It replaces a
+ * weak hash if the password is right, and warns the owner when the tries are used up. If the account demands a second
+ * factor, it does not learn the device and network from the password.
+ *
+ * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
+ */
+export function createAuthenticate({ users, hasher, limits, warnOfGuesses, audit }: AuthenticateDeps): Authenticate {
+  async function rehash(
+    { _id, password_hash: stored }: PresentUser,
+    password: string,
+    origin: RequestOrigin,
+  ): Promise<void> {
+    if (!hasher.isWeak(stored)) return;
+    try {
+      const better = await hasher.admit(origin, (turn) => turn.hash(password));
+      await users.setPasswordHash(_id, stored, better);
+    } catch (error) {
+      // The password was right, so under overload this login succeeds without the better hash. The next login makes the
+      // better hash.
+      if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
+    }
+  }
+
+  return async ({ email, password }, origin) => {
+    const attempt = await limits.logIn(email, origin);
+    // The hash gate comes first, so that a shed request has not read the account.
+    const { user, isRight } = await hasher.admit(origin, async (turn) => {
+      const found = await users.findByEmail(email);
+      return { user: found, isRight: await turn.verify(found?.password_hash, password) };
+    });
+    if (user === undefined || !isRight) {
+      const { isLast } = await attempt.fail();
+      if (isLast) await warnOfGuesses('password', user, origin);
+      const reason = user === undefined ? 'unknown_account' : 'wrong_password';
+      audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
+      throw new AppError('ERR-INVALID-CREDENTIALS');
+    }
+    await attempt.succeed({ isHalf: hasSecondFactor(user) });
+    await rehash(user, password, origin);
+    return user;
+  };
+}
 
 export interface CheckPasswordDeps {
   readonly hasher: Pick<PasswordHasher, 'admit'>;
@@ -40,5 +106,57 @@ export function createCheckPassword({ hasher, limits, warnOfGuesses, audit }: Ch
       throw new AppError('ERR-REAUTHENTICATION-FAILED');
     }
     await attempt.succeed();
+  };
+}
+
+export interface WarnOfGuessesDeps {
+  readonly secondFactors: Pick<SecondFactorStore, 'noteWarning'>;
+  readonly commit: Commit;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Mails the account's owner that the tries of the password or of the second factor are used up. An address without an
+ * account causes the same work, so that the time tells nothing.
+ */
+export type WarnOfGuesses = (
+  secret: GuessedSecret,
+  user: Pick<UserDocument, '_id' | 'locale'> | undefined,
+  origin: RequestOrigin,
+) => Promise<void>;
+
+/** Milliseconds between two mails to one account. */
+const gapMs = 86_400_000;
+
+const warnings = {
+  password: 'account.password_guessed',
+  second_factor: 'account.second_factor_guessed',
+} as const satisfies Record<GuessedSecret, string>;
+
+/** Creates the warning. Each secret causes one mail per account in 24 hours, because nobody must fill the mailbox. */
+export function createWarnOfGuesses({ secondFactors, commit, ids, now }: WarnOfGuessesDeps): WarnOfGuesses {
+  return async (secret, user, origin) => {
+    const user_id = user?._id ?? ids.entityId();
+    const at = now();
+    const due = new Date(at.getTime() - gapMs);
+    const told = { user_id, purpose: `${secret}_guessed`, locale: mailLocale(user, origin) } as const;
+    const event = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
+    const warned = { event: warnings[secret], user_id } as const;
+    await commit(
+      {
+        at,
+        isCommitted: 'by event',
+        ifClientLeft: 'commit',
+        outlivesCaller: true,
+        async work(session) {
+          const isFirst = await secondFactors.noteWarning(user_id, secret, { at, due }, session);
+          if (user === undefined) return { events: [{ event, isFor: 'nobody' }], audit: none, sessions: none };
+          if (!isFirst) return { events: none, audit: none, sessions: none };
+          return { events: [{ event, isFor: 'user' }], audit: [warned], sessions: none };
+        },
+      },
+      origin,
+    );
   };
 }

@@ -1,19 +1,15 @@
-import { createHmac, hash, type KeyObject } from 'node:crypto';
+import type { TokenResponse } from '@auth-account/contracts/http/login';
 import { AppError, isAppError } from '@auth-account/errors';
+import type { SessionStore } from '@auth-account/stores';
 import type { SpentProofDocument } from '@auth-account/stores/documents';
-import type { Spent, SpentProofStore } from '@auth-account/stores/spent-proofs';
-import { MissingKeyError } from '@auth-account/tokens';
+import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
+import { MissingKeyError, type RefreshTokens } from '@auth-account/tokens';
+import type { Audit } from '../../audit/audit.ts';
+import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
+import { createAwaitKey } from '../../security/await-key.ts';
 import type { ServerSecrets } from '../../security/server-secrets.ts';
-
-/** A challenge that a request uses up. */
-export interface Spend {
-  /** The challenge's own random id. */
-  readonly id: string;
-  /** Everything that must be equal in a repeated request, such as method, proof and device. */
-  readonly proof: readonly unknown[];
-  /** Time after which the challenge would no longer count anyway. */
-  readonly until: Date;
-}
+import type { IssueTokens } from '../sessions/session.ts';
+import { type Spend, spentBy } from './use-proof.ts';
 
 /**
  * Returns the answer of `work`, which checks the proof and uses the challenge up. If the challenge was used before, the
@@ -38,12 +34,13 @@ const repeatMs = 60_000;
 
 /** Creates the frame of every request that uses up a challenge. */
 export function createOncePerProof({ spentProofs, secrets, now }: OncePerProofDeps): OncePerProof {
-  async function findEarlier({ id, proof }: Spend): Promise<SpentProofDocument | undefined> {
-    const spent = await spentProofs.find(digest(id));
+  async function findEarlier(spend: Spend): Promise<SpentProofDocument | undefined> {
+    const spent = await spentProofs.find(spentBy(spend, secrets())._id);
     if (spent === undefined) return;
     if (spent.at.getTime() + repeatMs <= now().getTime()) throw new AppError('ERR-CODE-EXPIRED');
-    if (secrets().some((secret) => spent.proof === fingerprint(proof, secret))) return spent;
-    const hasKey = spent.key === undefined || secrets().some((secret) => spent.key === keyMark(id, secret));
+    const own = secrets().map((secret) => spentBy(spend, [secret]));
+    if (own.some(({ proof }) => proof === spent.proof)) return spent;
+    const hasKey = spent.key === undefined || own.some(({ key }) => key === spent.key);
     if (!hasKey) throw new MissingKeyError(undefined);
     throw new AppError('ERR-CODE-EXPIRED');
   }
@@ -63,29 +60,42 @@ export function createOncePerProof({ spentProofs, secrets, now }: OncePerProofDe
 }
 
 /**
- * Returns the record of a used challenge. It shows neither the challenge nor the proof: a mailed code has 8 digits, so
- * anybody who reads the database could find it from a fast hash without a key.
+ * Logs in by `open` if the challenge was not used yet. If it was, the same request gets the same session's newest token
+ * pair for 60 s. Raises `ERR-CODE-EXPIRED` for any other request, and if the session has ended.
  */
-export function spentBy(
-  { id, proof, until }: Spend,
-  [newest]: ReturnType<ServerSecrets>,
-): Pick<Spent, '_id' | 'proof' | 'key' | 'until'> {
-  return { _id: digest(id), proof: fingerprint(proof, newest), key: keyMark(id, newest), until };
+export type OncePerChallenge = (
+  spend: Spend,
+  open: () => Promise<TokenResponse['data']>,
+  origin: RequestOrigin,
+) => Promise<TokenResponse['data']>;
+
+export interface OncePerChallengeDeps extends OncePerProofDeps {
+  readonly sessions: Pick<SessionStore, 'find'>;
+  readonly refreshTokens: Pick<RefreshTokens, 'hasKey' | 'rereadKeys'>;
+  readonly issueTokens: IssueTokens;
+  readonly audit: Audit;
 }
 
-function fingerprint(proof: Spend['proof'], secret: KeyObject): string {
-  return hmac(`spent-proof:${JSON.stringify(proof)}`, secret);
+/** Returns the part of each login's proof by which a repeat must come from the same device. */
+export function deviceOfProof(deviceId: string | null | undefined, origin: RequestOrigin): readonly unknown[] {
+  return [deviceId?.toLowerCase() ?? null, provenKey(origin) ?? null];
 }
 
-/** Returns a text by which a process finds out whether it has the key of a record. */
-function keyMark(id: string, secret: KeyObject): string {
-  return hmac(`spent-proof-key:${id}`, secret);
+/** Creates the frame of every login that uses up a challenge. Within `open`, the proof is checked. */
+export function createOncePerChallenge(deps: OncePerChallengeDeps): OncePerChallenge {
+  const oncePerProof = createOncePerProof(deps);
+  const answerAgain = createAnswerAgain(deps);
+  return (spend, open, origin) => oncePerProof(spend, open, (spent) => answerAgain(spent, origin));
 }
 
-function hmac(text: string, secret: KeyObject): string {
-  return createHmac('sha256', secret).update(text).digest('base64url');
-}
-
-function digest(text: string): string {
-  return hash('sha256', text, 'base64url');
+/** Creates the function that answers the repeat of a login. The session was opened together with the use. */
+function createAnswerAgain({ sessions, refreshTokens, issueTokens, audit, now }: OncePerChallengeDeps) {
+  const awaitKey = createAwaitKey(refreshTokens, now, 'refresh');
+  return async ({ session_id = '' }: SpentProofDocument, origin: RequestOrigin): Promise<TokenResponse['data']> => {
+    const session = await sessions.find(session_id);
+    if (session === undefined || session.is_revoked) throw new AppError('ERR-CODE-EXPIRED');
+    await awaitKey(session);
+    audit({ event: 'login.verified', user_id: session.user_id, session_id: session._id }, origin);
+    return issueTokens(session);
+  };
 }

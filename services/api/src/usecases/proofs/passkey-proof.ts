@@ -1,18 +1,15 @@
 import type { UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
 import { AppError } from '@auth-account/errors';
 import type { PresentUser } from '@auth-account/stores';
-import type { PasskeyDocument, SessionAuth, UserDocument } from '@auth-account/stores/documents';
-import type { PasskeyStore } from '@auth-account/stores/passkeys';
-import type { ClientSession } from 'mongodb';
-import type { Outcome } from '../../announcements/commit.ts';
+import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { PasskeyFault } from '../../security/passkeys/passkey-fault.ts';
 import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
 import type { Assertion } from '../../security/passkeys/webauthn.ts';
+import type { RightPasskey, useProof } from './use-proof.ts';
 
 export interface PasskeyProofDeps {
-  readonly passkeys: Pick<PasskeyStore, 'noteUse'>;
   readonly verifier: Pick<PasskeyVerifier, 'verifyUse'>;
   readonly refusePasskey: RefusePasskey;
 }
@@ -20,11 +17,17 @@ export interface PasskeyProofDeps {
 /** Audits the fault of a passkey, and returns the error `ERR-PASSKEY-INVALID`. */
 export type RefusePasskey = (fault: PasskeyFault, userId: string | undefined, origin: RequestOrigin) => AppError;
 
+export interface RefusePasskeyDeps {
+  readonly audit: Audit;
+  /** `WEBAUTHN_RP_ID`; undefined if the service has no passkeys. */
+  readonly rpId: string | undefined;
+}
+
 /**
  * Creates the refusal of passkeys. The error names the fault on a developer's machine only: pages of `localhost` are
  * nowhere else.
  */
-export function createRefusePasskey({ audit, rpId }: { readonly audit: Audit; readonly rpId: string }): RefusePasskey {
+export function createRefusePasskey({ audit, rpId }: RefusePasskeyDeps): RefusePasskey {
   const isLocal = rpId === 'localhost';
   return (fault, user_id, origin) => {
     audit({ event: 'passkey_proof.refused', user_id, reason: fault }, origin);
@@ -46,35 +49,26 @@ export interface PasskeyRules {
   readonly requireHandle: boolean;
 }
 
-/** A right proof by a passkey. Nothing has been written yet. */
-export interface ProvedPasskey {
-  readonly passkey: PasskeyDocument;
-  /** The passkey's part of the session's `amr` and `acr`. A passkey that has verified its user is two factors. */
-  readonly auth: Omit<SessionAuth, 'at'>;
-  /**
-   * Writes the state of the authenticator, and returns the records of a counter that has fallen, and of a passkey that
-   * can leave its device from now on. Raises `ERR-PASSKEY-INVALID` if the passkey was removed since the check.
-   */
-  use(user: PresentUser, at: Date, session: ClientSession): Promise<Pick<Outcome, 'audit'>>;
-}
-
 /** Checks that one of the account's passkeys has signed the challenge, which the caller has found good. */
 export type PasskeyProof = (
   user: PresentUser,
   signed: SignedChallenge,
   rules: PasskeyRules,
   origin: RequestOrigin,
-) => Promise<ProvedPasskey>;
+) => Promise<RightPasskey>;
+
+/** Refuses every proof, because the service has no passkeys. */
+export const refuseAllPasskeys: PasskeyProof = async () => {
+  throw new AppError('ERR-PASSKEY-INVALID');
+};
 
 /**
  * Creates the check of a proof by passkey. The signature must be right and for this service, and the user handle the
- * account's. A counter that has not risen, also since a simultaneous use, is audited: the authenticator may have been
- * copied, but an authenticator that counts wrongly must not keep its owner out. A changed backup state is stored, and so
- * is the eligibility for backups that a passkey has gained, because some password managers grant it later.
+ * account's. Its use stores the new state: see {@link useProof}.
  *
  * Raises `ERR-PASSKEY-INVALID`, whose reason is audited.
  */
-export function createPasskeyProof({ passkeys, verifier, refusePasskey }: PasskeyProofDeps): PasskeyProof {
+export function createPasskeyProof({ verifier, refusePasskey }: PasskeyProofDeps): PasskeyProof {
   async function check(
     user: PresentUser,
     { challengeId, credential }: SignedChallenge,
@@ -95,25 +89,13 @@ export function createPasskeyProof({ passkeys, verifier, refusePasskey }: Passke
     const checked = await check(user, signed, rules);
     if (typeof checked === 'string') throw refusePasskey(checked, user._id, origin);
     const { passkey, assertion } = checked;
-    const { id } = passkey;
     const { counter, isBackedUp: is_backed_up, isBackupEligible: is_backup_eligible, isUserVerified } = assertion;
     const amr = [is_backup_eligible ? 'swk' : 'hwk', ...(isUserVerified ? ['user', 'mfa'] : [])];
     return {
-      passkey,
+      kind: 'passkey',
+      passkeyId: passkey.id,
+      state: { counter, is_backup_eligible, is_backed_up },
       auth: { amr, acr: isUserVerified ? '2' : '1' },
-      async use({ _id }, at, session) {
-        const state = { counter, is_backup_eligible, is_backed_up, at };
-        const before = await passkeys.noteUse(_id, id, state, session);
-        if (before === undefined) throw new AppError('ERR-PASSKEY-INVALID');
-        const own = { user_id: _id, passkey_id: id };
-        const gained = is_backup_eligible && !before.is_backup_eligible;
-        return {
-          audit: [
-            ...(hasFallen(counter, before) ? [{ event: 'passkey.counter_fell', ...own } as const] : []),
-            ...(gained ? [{ event: 'passkey.backup_eligible', ...own } as const] : []),
-          ],
-        };
-      },
     };
   };
 }
@@ -121,11 +103,6 @@ export function createPasskeyProof({ passkeys, verifier, refusePasskey }: Passke
 /** Returns true if the credential names this account. An empty user handle is none (Safari with a security key). */
 function isOwner(user: PresentUser, { response: { userHandle } }: UsedCredential, requireHandle: boolean): boolean {
   return userHandle ? userHandle === userHandleOf(user) : !requireHandle;
-}
-
-/** Returns true if an authenticator that counts its signatures has not counted this one. */
-function hasFallen(counter: number, { counter: before }: PasskeyDocument): boolean {
-  return (counter > 0 || before > 0) && counter <= before;
 }
 
 /** Returns the account's `user.id` as WebAuthn's JSON has it; undefined if the account never had a passkey. */

@@ -9,7 +9,7 @@ import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { createRecoveryCodeHash, newRecoveryCodes, recoveryKeyOf } from '../../security/recovery-codes.ts';
 import { totpStepOf } from '../../security/totp.ts';
-import type { OpenSeed } from '../proofs/open-seed.ts';
+import type { OpenSeed } from '../proofs/check-factor.ts';
 import type { ChangeSecondFactor } from './change-second-factor.ts';
 
 export interface ConfirmTotpDeps {

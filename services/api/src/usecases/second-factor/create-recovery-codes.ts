@@ -4,7 +4,7 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { createRecoveryCodeHash, newRecoveryCodes } from '../../security/recovery-codes.ts';
-import { findRecoveryKey, type OpenSeed } from '../proofs/open-seed.ts';
+import { findRecoveryKey, type OpenSeed } from '../proofs/check-factor.ts';
 import { createPermitLater, type ReauthenticateDeps } from '../step-up/reauthenticate.ts';
 import type { ChangeSecondFactor } from './change-second-factor.ts';
 

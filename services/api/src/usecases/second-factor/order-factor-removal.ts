@@ -3,16 +3,19 @@ import type { RemovalOrderedResponse } from '@auth-account/contracts/http/second
 import { eventOrigin, factorRemovalMessage } from '@auth-account/messaging';
 import { removalOrderedNotice } from '@auth-account/messaging/account-events';
 import type { SessionStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { type FactorRemovalStore, newRemoval } from '@auth-account/stores/factor-removals';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
+import type { CheckCode } from '../codes/check-code.ts';
+import { codeInvalid, isCodeUsed, useCode } from '../proofs/use-proof.ts';
 
 export interface OrderFactorRemovalDeps {
   readonly factorRemovals: Pick<FactorRemovalStore, 'order'>;
   readonly sessions: Pick<SessionStore, 'listLive'>;
+  readonly challenges: Pick<ChallengeStore, 'use' | 'wasUsed'>;
   readonly checkCode: CheckCode;
   readonly limits: Pick<Limits, 'tryCode'>;
   readonly commit: Commit;
@@ -29,7 +32,7 @@ export interface OrderFactorRemovalDeps {
  * asked for, and `ERR-RATE-LIMITED`.
  */
 export function createOrderFactorRemoval(deps: OrderFactorRemovalDeps) {
-  const { factorRemovals, sessions, checkCode, limits, commit, ids, now } = deps;
+  const { factorRemovals, sessions, challenges, checkCode, limits, commit, ids, now } = deps;
 
   return async (input: ConfirmCodeRequest, origin: RequestOrigin): Promise<RemovalOrderedResponse['data']> => {
     await limits.tryCode(origin);
@@ -44,10 +47,10 @@ export function createOrderFactorRemoval(deps: OrderFactorRemovalDeps) {
         lockKey: user_id,
         // A thief's requests must not delay it.
         isUrgent: true,
-        isCommitted: code.isUsed,
+        isCommitted: () => isCodeUsed(challenges, code),
         ifClientLeft: 'commit',
         async work(session) {
-          await code.use(at, session);
+          await useCode(challenges, code, at, session);
           const removal = await factorRemovals.order(user_id, wanted, session);
           if (removal === undefined) throw codeInvalid();
           const live = removal.id === wanted.id ? await sessions.listLive(user_id, session) : none;

@@ -5,11 +5,12 @@ import type { PresentUser, SessionStore, UserStore } from '@auth-account/stores'
 import type { FactorRemovalStore } from '@auth-account/stores/factor-removals';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Commit, none } from '../../announcements/commit.ts';
+import { ChangedMeanwhile, retryIfChanged } from '../../announcements/retry-if-changed.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import { codeInvalid } from '../codes/check-code.ts';
 import { createVerifyUndoToken, type VerifiableTokens } from '../codes/verify-undo-token.ts';
+import { codeInvalid } from '../proofs/use-proof.ts';
 
 interface StopDeps {
   readonly factorRemovals: Pick<FactorRemovalStore, 'findHolder' | 'stop'>;
@@ -48,19 +49,17 @@ export function createStopFactorRemoval(deps: StopFactorRemovalDeps) {
   }
 
   return async ({ user_id, sid }: VerifiedAccessToken, origin: RequestOrigin): Promise<Stopped> => {
-    let user = await users.find(user_id);
-    for (let tries = 0; tries < mostTries; tries += 1) {
-      const removalId = user?.totp?.removal?.id;
-      const isStopped = user && removalId && (await stop({ user, removalId, sessionId: sid }, origin));
-      user = isStopped ? undefined : await findWaiting(user_id);
-      if (user === undefined) return { message: 'REMOVAL_STOPPED', timestamp: now().toISOString() };
-    }
-    throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 1 });
+    // That nothing waits is certain only after a second read.
+    const stopOf = async (user: PresentUser | undefined) => {
+      if (user === undefined) return;
+      const removalId = user.totp?.removal?.id;
+      const isStopped = removalId !== undefined && (await stop({ user, removalId, sessionId: sid }, origin));
+      if (!isStopped) throw new ChangedMeanwhile();
+    };
+    await retryIfChanged(() => findWaiting(user_id), stopOf, await users.find(user_id));
+    return { message: 'REMOVAL_STOPPED', timestamp: now().toISOString() };
   };
 }
-
-/** Limit for the tries of a stop while other orders take the place of the order that was read. */
-const mostTries = 5;
 
 /**
  * Stops an ordered removal of a second factor with the token of its mail. Raises `ERR-CODE-INVALID` for a token that is

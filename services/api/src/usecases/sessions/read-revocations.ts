@@ -10,20 +10,25 @@ import type { Sibling } from '../../security/sibling-secrets.ts';
 export type FeedContent = 'nothing' | 'news' | 'page' | 'refused';
 
 export interface ReadRevocationsDeps {
-  readonly readPage: ReadDenialPage;
+  readonly readDenialPage: ReadDenialPage;
   readonly signStatement: (sibling: string, statement: StatedRevocations) => string;
   readonly limits: Pick<Limits, 'readRevocations' | 'revocationsSent'>;
-  readonly onRead: (sibling: Sibling, content: FeedContent) => void;
+  readonly onRevocationsRead: (sibling: Sibling, content: FeedContent) => void;
 }
 
 /**
  * Creates the use case that gives a sibling the denials since its cursor, in a statement that is signed for this one
  * question. Rejects with `DenyListUnavailable` if the list may be incomplete.
  */
-export function createReadRevocations({ readPage, signStatement, limits, onRead }: ReadRevocationsDeps) {
+export function createReadRevocations({
+  readDenialPage,
+  signStatement,
+  limits,
+  onRevocationsRead,
+}: ReadRevocationsDeps) {
   async function answer(body: RevocationsRequest, sibling: Sibling, origin: RequestOrigin) {
     await limits.readRevocations(sibling.name, origin);
-    const page = await readPage(parseCursor(body.cursor)).catch((error: unknown) => {
+    const page = await readDenialPage(parseCursor(body.cursor)).catch((error: unknown) => {
       throw new DenyListUnavailable('Redis did not answer', { cause: error });
     });
     if (page === undefined) throw new DenyListUnavailable('the deny list is not complete');
@@ -42,11 +47,11 @@ export function createReadRevocations({ readPage, signStatement, limits, onRead 
   return async (body: RevocationsRequest, sibling: Sibling, origin: RequestOrigin) => {
     try {
       const { content, statement } = await answer(body, sibling, origin);
-      onRead(sibling, content);
+      onRevocationsRead(sibling, content);
       return { statement };
     } catch (error) {
       // A refused read shows too that the secret is in use.
-      onRead(sibling, 'refused');
+      onRevocationsRead(sibling, 'refused');
       throw error;
     }
   };

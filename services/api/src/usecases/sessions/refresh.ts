@@ -13,9 +13,15 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
 import { type AwaitHold, createAwaitHold } from './await-hold.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
-import { hasHashOf, hashesAhead, placeOfHash } from './hashes-ahead.ts';
-import type { IssueTokens } from './issue-tokens.ts';
-import { extendedExpiry, idleExpiry, type SessionLifetime } from './session-lifetime.ts';
+import {
+  extendedExpiry,
+  hasHashOf,
+  hashesAhead,
+  type IssueTokens,
+  idleExpiry,
+  placeOfHash,
+  type SessionLifetime,
+} from './session.ts';
 
 export interface RefreshDeps {
   readonly sessions: Pick<SessionStore, 'advance' | 'find' | 'findConfirmed' | 'rotate' | 'revokeAll'>;

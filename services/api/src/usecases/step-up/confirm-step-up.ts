@@ -1,6 +1,7 @@
 import type { StepUpRequest, StepUpResponse } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
 import type { PresentUser, SessionStore, UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { SessionAuth, SessionDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
@@ -9,11 +10,18 @@ import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { CheckCode } from '../codes/check-code.ts';
-import type { CheckFactor, FactorUse } from '../proofs/check-factor.ts';
+import { type CheckFactor, givenCode, givenFactor, type SettleTry } from '../proofs/check-factor.ts';
 import { type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
-import { givenCode, givenFactor } from '../proofs/given-factor.ts';
-import type { OncePerProof, Spend } from '../proofs/once-per-proof.ts';
-import type { IssueTokens } from '../sessions/issue-tokens.ts';
+import type { OncePerProof } from '../proofs/once-per-proof.ts';
+import {
+  isCodeUsed,
+  type RightCode,
+  type RightFactor,
+  type Spend,
+  type UseProofDeps,
+  useProof,
+} from '../proofs/use-proof.ts';
+import type { IssueTokens } from '../sessions/session.ts';
 import {
   createFindStepUpMethods,
   type FindStepUpMethodsDeps,
@@ -23,13 +31,15 @@ import {
 } from './step-up-methods.ts';
 import type { StepUp, StepUpTokens } from './step-up-tokens.ts';
 
-export interface ConfirmStepUpDeps extends CheckPasswordDeps, FindStepUpMethodsDeps {
+export interface ConfirmStepUpDeps extends CheckPasswordDeps, FindStepUpMethodsDeps, UseProofDeps {
+  readonly challenges: Pick<ChallengeStore, 'use' | 'wasUsed'>;
   readonly users: Pick<UserStore, 'find'>;
   readonly sessions: Pick<SessionStore, 'find' | 'renewAuth'>;
   readonly stepUpTokens: Pick<StepUpTokens, 'openChallenge' | 'spendOf' | 'use' | 'token'>;
   readonly oncePerProof: OncePerProof;
   readonly checkCode: CheckCode;
   readonly checkFactor: CheckFactor;
+  readonly settleTry: SettleTry;
   readonly limits: CheckPasswordDeps['limits'] & Pick<Limits, 'tryCode'>;
   readonly commit: Commit;
   readonly issueTokens: IssueTokens;
@@ -48,16 +58,10 @@ interface OpenStepUp {
   readonly origin: RequestOrigin;
 }
 
-/** A proof that was right. */
-interface RightProof extends Omit<SessionAuth, 'at'> {
+/** A proof of the step-up that was right. */
+interface ProvedStepUp extends Omit<SessionAuth, 'at'> {
   /** Missing if the proof may be given again, as a password may. */
-  readonly once?: {
-    /** Uses the proof up. */
-    use(at: Date, transactionSession: ClientSession): Promise<FactorUse>;
-    readonly isCommitted: Parameters<Commit>[0]['isCommitted'];
-    /** Does the work that uses the proof up. */
-    during<T>(work: () => Promise<T>): Promise<T>;
-  };
+  readonly proof?: RightCode | RightFactor;
 }
 
 /**
@@ -110,35 +114,40 @@ export function createConfirmStepUp(deps: ConfirmStepUpDeps) {
  * renewed it.
  */
 function createComplete(deps: ConfirmStepUpDeps) {
-  const { sessions, stepUpTokens, commit, audit, now } = deps;
+  const { sessions, challenges, stepUpTokens, commit, settleTry, audit, now } = deps;
   const prove = createProve(deps);
 
   return async (stepUp: OpenStepUp): Promise<SessionDocument | undefined> => {
     const { input, challenge, spend, user, caller, origin } = stepUp;
-    const { once, ...proof } = await prove(stepUp);
+    const { proof, ...auth } = await prove(stepUp);
     const at = now();
     const renew = async (transactionSession?: ClientSession) => {
       if (challenge.purpose !== 'session') return;
       // A simultaneous step-up may have given the session two factors, which this one must not take from it.
       const strong = twoFactorMethods(stepUpMethods(user, deps));
-      const sparesTwo = proof.acr === '1' && strong.length > 0;
+      const sparesTwo = auth.acr === '1' && strong.length > 0;
       const own = { sessionId: caller.sid, userId: user._id, sparesTwo };
-      const session = await sessions.renewAuth(own, { at, ...proof }, transactionSession);
+      const session = await sessions.renewAuth(own, { at, ...auth }, transactionSession);
       if (session !== undefined) return session;
       const standing = sparesTwo ? await sessions.find(caller.sid) : undefined;
       throw standing?.auth?.acr === '2' ? stepUpRequired(strong) : new AppError('IAD_JWT_ACCESS_INVALID');
     };
-    const useUp = async ({ use, isCommitted, during }: NonNullable<RightProof['once']>) => {
+    const useUp = async (right: RightCode | RightFactor) => {
+      const isCode = right.kind === 'email_code';
+      const confirmed = { event: 'code.confirmed', user_id: user._id, purpose: 'step_up' } as const;
       const work = async (transactionSession: ClientSession) => {
         // An assertion could be sent again as long as its challenge counts.
         if (!(await stepUpTokens.use(spend, transactionSession))) throw new AppError('ERR-CODE-EXPIRED');
-        const used = await use(at, transactionSession);
-        return { ...used, renewed: await renew(transactionSession), sessions: none };
+        const used = await useProof(deps, right, { user, at, origin }, transactionSession);
+        const records = [...(isCode ? [confirmed] : none), ...used.audit];
+        return { ...used, audit: records, renewed: await renew(transactionSession), sessions: none };
       };
-      const { renewed } = await during(() => commit({ at, isCommitted, ifClientLeft: 'commit', work }, origin));
+      const isCommitted = isCode ? () => isCodeUsed(challenges, right) : 'by event';
+      const { renewed } = await commit({ at, isCommitted, ifClientLeft: 'commit', work }, origin);
       return renewed;
     };
-    const renewed = await (once === undefined ? renew() : useUp(once));
+    const done = proof === undefined ? renew() : useUp(proof);
+    const renewed = await (proof?.kind === 'second_factor' ? settleTry(done, proof, user, origin) : done);
     const stepped = { event: 'account.stepped_up', user_id: user._id, session_id: caller.sid } as const;
     audit({ ...stepped, method: input.method }, origin);
     return renewed;
@@ -151,7 +160,7 @@ function createProve(deps: ConfirmStepUpDeps) {
   const checkPassword = createCheckPassword(deps);
   const proveByCode = createProveByCode(deps);
 
-  return async (stepUp: OpenStepUp): Promise<RightProof> => {
+  return async (stepUp: OpenStepUp): Promise<ProvedStepUp> => {
     const { input, user, caller, origin } = stepUp;
     switch (input.method) {
       case 'password':
@@ -161,8 +170,8 @@ function createProve(deps: ConfirmStepUpDeps) {
         return proveByCode(input.code, stepUp);
       default: {
         // With the session's own proof, a second factor makes two.
-        const { amr, use, during } = await checkFactor(user, givenFactor(input), { session: caller }, origin);
-        return { amr, acr: '2', once: { use, isCommitted: 'by event', during } };
+        const proof = await checkFactor(user, givenFactor(input), { session: caller }, origin);
+        return { amr: proof.amr, acr: '2', proof };
       }
     }
   };
@@ -170,24 +179,11 @@ function createProve(deps: ConfirmStepUpDeps) {
 
 /** Creates the check of a code from the mailbox. */
 function createProveByCode({ checkCode, limits }: ConfirmStepUpDeps) {
-  return async (given: string, { challenge, user, origin }: OpenStepUp): Promise<RightProof> => {
-    const { _id: user_id } = user;
+  return async (given: string, { challenge, user, origin }: OpenStepUp): Promise<ProvedStepUp> => {
     const code = givenCode('email_code', given);
     if (challenge.code === undefined) throw new AppError('ERR-CODE-EXPIRED');
     await limits.tryCode(origin);
-    const right = await checkCode('step_up', { challenge_id: challenge.code, code }, origin, { user_id });
-    const confirmed = { event: 'code.confirmed', user_id, purpose: 'step_up' } as const;
-    return {
-      amr: ['otp'],
-      acr: '1',
-      once: {
-        async use(at, transactionSession) {
-          await right.use(at, transactionSession);
-          return { events: none, audit: [confirmed] };
-        },
-        isCommitted: right.isUsed,
-        during: (work) => work(),
-      },
-    };
+    const proof = await checkCode('step_up', { challenge_id: challenge.code, code }, origin, { user_id: user._id });
+    return { amr: ['otp'], acr: '1', proof };
   };
 }

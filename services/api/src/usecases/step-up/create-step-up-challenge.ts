@@ -4,8 +4,8 @@ import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import { requestOptions } from '../../security/passkeys/passkey-verifier.ts';
 import type { RequestCode } from '../codes/request-code.ts';
-import { requestOptions } from '../proofs/passkey-options.ts';
 import { createFindStepUpMethods, type FindStepUpMethodsDeps } from './step-up-methods.ts';
 import type { StepUpTokens } from './step-up-tokens.ts';
 

@@ -7,7 +7,7 @@ import type { SealedTokens } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import type { ServerSecrets } from '../../security/server-secrets.ts';
-import { type Spend, spentBy } from '../proofs/once-per-proof.ts';
+import { type Spend, spentBy } from '../proofs/use-proof.ts';
 
 /** Content of a challenge, and of the token that its proof gives. Both have the same id, so each counts once. */
 export interface StepUp {

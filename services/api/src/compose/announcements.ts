@@ -1,0 +1,42 @@
+import { longestTokenSeconds } from '@auth-account/config';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
+import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
+import { createWriteProbe, redisKeys } from '@auth-account/redis';
+import { createDenialPages, type ReadDenialPage } from '@auth-account/redis/denial-pages';
+import { createDenyListReader } from '@auth-account/redis/deny-list-reader';
+import type { Logger } from '@auth-account/telemetry';
+import { createAnnounce, createIsDenied } from '../announcements/announce.ts';
+import { createTellSessions } from '../announcements/tell-sessions.ts';
+import type { ApiConfig } from '../config.ts';
+import type { ApiMetrics } from '../runtime/metrics.ts';
+import type { Connections } from '../runtime/shutdown-steps.ts';
+
+interface Grounds {
+  readonly config: ApiConfig;
+  readonly logger: Logger;
+  readonly metrics: ApiMetrics;
+  readonly connections: Pick<Connections, 'redis'>;
+}
+
+/** Limit for the denials in one answer of the feed (some 260 KiB). */
+const denialPageSize = 5_000;
+
+/** Creates the parts that announce changes by Redis, and those that read what was announced. */
+export function composeAnnouncements({ config, logger, metrics, connections: { redis } }: Grounds) {
+  const keys = redisKeys(config.KEY_PREFIX);
+  const { takesWrites, doubt } = createWriteProbe(redis, keys.writeProbe);
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)), takesWrites);
+  const onLost = () => {
+    doubt();
+    metrics.announcementsLost.inc();
+  };
+  const readPage = createDenialPages(createDenyListReader(redis, keys), denialPageSize);
+  const readDenialPage: ReadDenialPage = async (cursor) => ((await takesWrites()) ? readPage(cursor) : undefined);
+  return {
+    denyList,
+    isDenied: createIsDenied(denyList),
+    announce: createAnnounce({ denyList, logger, onLost }),
+    tellSessions: createTellSessions({ push: createOwnMessagePublisher(redis, keys), logger }),
+    readDenialPage,
+  };
+}
