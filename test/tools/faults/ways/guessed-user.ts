@@ -145,7 +145,7 @@ export async function guessSecret(user: GuessedUser): Promise<void> {
 export function checkGuesses(user: GuessedUser, faults: readonly { readonly name: string }[]): void {
   const { secret, verdicts, sent, world } = user;
   // A kill may lose what Redis has not yet written to its file.
-  const lost = 6 * atOnce * faults.filter(({ name }) => name.startsWith('kill -9 of Redis')).length;
+  const lost = 20 * faults.filter(({ name }) => name.startsWith('kill -9 of Redis')).length;
   const most = secret === 'code' ? 4 : sharedTotal + ownTotal + lost;
   for (const [by, count] of verdicts) {
     const detail = { secret, by, count, most, sent };

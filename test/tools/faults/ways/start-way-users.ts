@@ -39,7 +39,7 @@ export async function startWayUsers(world: WayWorld, seed: number): Promise<WayU
   const lives = [
     ...federated.map((user) => live(user, logInByProvider)),
     ...guarded.map((user) => live(user, loseFactor)),
-    ...[...guessed, ...guessed].map((user) => live(user, guessSecret, 10)),
+    ...guessed.map((user) => live(user, guessSecret, 20)),
   ];
   return {
     federated,
