@@ -442,6 +442,8 @@ describe('a security event token', () => {
   test.each<[string, string, (sub: string) => object]>([
     ['unknown_event', 'https://example.com/event', (sub) => byIssuer(sub)],
     ['unknown_event', `${risc}/account-credential-change-required`, (sub) => byIssuer(sub)],
+    ['unknown_event', `x${risc}/sessions-revoked`, (sub) => byIssuer(sub)],
+    ['unknown_event', `${risc}/sessions-revoked/1`, (sub) => byIssuer(sub)],
     ['unknown_subject', `${risc}/sessions-revoked`, (sub) => byIssuer(sub, 'other')],
     ['unknown_subject', `${risc}/sessions-revoked`, () => byAddress],
     [
@@ -561,6 +563,18 @@ describe('what a notice ends', () => {
     const [byThief, byOwn] = [await logInBy(thief), await logInBy(own, 'office')];
     expect((await sendToken(uri, thief.sub)).status).toBe(202);
     expect(await Promise.all([byThief, byOwn, owner].map(isLive))).toEqual([false, true, true]);
+  });
+
+  test('a notice is about one identity, although others have the same provider or the same id', async () => {
+    const { thief, ...owner } = await linked();
+    const second = newPerson();
+    await linkIdentity(api, owner, second, undefined, 'partner');
+    await linkIdentity(api, owner, thief, undefined, 'office');
+    const sessions = [await logInBy(thief), await logInBy(second), await logInBy(thief, 'office')];
+    await sendNotice(api, { type: 'consent-revoked', sub: thief.sub });
+    expect(await Promise.all(sessions.map(isLive))).toEqual([true, true, false]);
+    await sendToken(ended, second.sub);
+    expect(await Promise.all(sessions.map(isLive))).toEqual([true, false, false]);
   });
 
   test.each(ending)('a notice voids nothing that another way in has ordered or begun: %s', async (uri) => {
