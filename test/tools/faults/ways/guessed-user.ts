@@ -112,7 +112,10 @@ const atOnce = 3;
 const isVerdict = ({ code = '', details }: Reply) =>
   code === 'ERR-CODE-INVALID' ? details.tries_left !== 0 : verdict.includes(code);
 
-/** Sends wrong guesses by all paths at once. As many verdicts as the apis may have given without Redis do not count. */
+/**
+ * Sends wrong guesses by all paths at once. Of those of passwords, as many verdicts as the apis may have given without
+ * Redis do not count.
+ */
 export async function guessSecret(user: GuessedUser): Promise<void> {
   const { world, secret, verdicts } = user;
   if (user.guesses.length === 0) {
@@ -134,19 +137,26 @@ export async function guessSecret(user: GuessedUser): Promise<void> {
   if (isRenewed || got.some(({ reply }) => isOver.includes(reply?.code ?? ''))) user.guesses = [];
   // An api that has been restarted counts from nothing.
   const insured = ((await world.insured()) ?? Infinity) - (before ?? Infinity);
-  if (secret !== 'code' && (!(insured >= 0) || age !== world.redisAge)) return;
+  if (secret !== 'code' && age !== world.redisAge) return;
   for (const [by, answered] of Map.groupBy(got, (each) => each.by)) {
     const count = answered.filter(({ reply }) => reply !== undefined && isVerdict(reply)).length;
-    verdicts.set(by, (verdicts.get(by) ?? 0) + Math.max(0, secret === 'code' ? count : count - insured));
+    const sure = insured >= 0 ? Math.max(0, count - insured) : 0;
+    verdicts.set(by, (verdicts.get(by) ?? 0) + (secret === 'password' ? sure : count));
   }
 }
+
+const quarterMs = 900_000;
 
 /** Checks that no more guesses got a verdict than the total allows, which begins anew in an emptied Redis. */
 export function checkGuesses(user: GuessedUser, faults: readonly { readonly name: string }[]): void {
   const { secret, verdicts, sent, world } = user;
+  const timesOf = (form: RegExp) => faults.filter(({ name }) => form.test(name)).length;
   // A kill may lose what Redis has not yet written to its file.
-  const lost = 20 * faults.filter(({ name }) => name.startsWith('kill -9 of Redis')).length;
-  const most = secret === 'code' ? 4 : sharedTotal + ownTotal + lost;
+  const lost = 20 * timesOf(/^kill -9 of Redis/);
+  // Without Redis each process of the api counts five factors in a quarter of an hour.
+  const processes = 2 * (1 + timesOf(/the api|every process/));
+  const alone = secret === 'factor' ? 5 * processes * Math.ceil(world.history.now() / quarterMs) : 0;
+  const most = secret === 'code' ? 4 : sharedTotal + ownTotal + lost + alone;
   for (const [by, count] of verdicts) {
     const detail = { secret, by, count, most, sent };
     world.history.note('guesses', detail);
