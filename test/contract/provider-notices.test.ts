@@ -1,5 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { defaultDeadlineMs } from '@auth-account/stores';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 // Loaded later otherwise, by one of the tests.
 import '../../services/api/src/security/providers/verify-notice.ts';
 import { newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
@@ -281,6 +282,24 @@ describe('a notice of Apple', () => {
     await logInByProvider(api, person);
     expect((await postNotice(api, payload)).status).toBe(200);
     expect(await liveOf(user_id)).toBe(1);
+  });
+
+  test('a notice is looked up if the store never says whether it was committed', async () => {
+    const { person, user_id } = await registered();
+    const writeConcernError = { code: 91, errmsg: 'shutting down' };
+    const unknown = { failCommands: ['commitTransaction'], writeConcernError, appName };
+    const realNow = performance.now.bind(performance);
+    let passedMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => realNow() + passedMs);
+    // The driver repeats a commit once.
+    const { status } = await withFailPoint(api.mongo, { times: 2 }, unknown, async (entered) => {
+      const sent = sendNotice(other, { type: 'email-disabled', sub: person.sub });
+      await entered();
+      // The time for further commits is over.
+      passedMs = defaultDeadlineMs;
+      return sent;
+    }).finally(() => clock.mockRestore());
+    expect([status, (await stored(user_id))?.identities]).toMatchObject([200, [{ relay_off_at: expect.any(Date) }]]);
   });
 
   test('a notice of a person without an account is answered like any other', async () => {

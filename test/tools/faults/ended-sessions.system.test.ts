@@ -56,16 +56,8 @@ beforeEach(async () => {
   const opened = await openAppStream({ ...request, timeoutMs: 15_000, onClose: () => undefined });
   if (typeof opened !== 'object') throw new Error(`no stream: ${opened}`);
   stream = opened;
-  session = {
-    sessionId,
-    userId,
-    deviceId,
-    accessToken,
-    refreshToken,
-    streamPath,
-    state: 'live',
-    streams: new Set([stream]),
-  };
+  const ids = { sessionId, userId, deviceId };
+  session = { ...ids, accessToken, refreshToken, streamPath, state: 'live', streams: new Set([stream]) };
   ledger.sessions.set(sessionId, session);
 });
 

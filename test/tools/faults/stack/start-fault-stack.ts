@@ -123,19 +123,8 @@ async function startParts(options: FaultStackOptions, endings: Endings): Promise
   await waitUntil(isReady, { what: 'All parts ready', timeoutMs: startTimeoutMs, intervalMs: 200 });
   const collections = collectionsOf(db);
   return {
-    replicaSet,
-    redis,
-    redisClient,
-    redisDir,
-    redisDisk,
-    services,
-    subscribers,
-    mailbox,
-    mailServer,
-    provider,
-    clock,
-    collections,
-    findComplaint,
+    ...{ replicaSet, redis, redisClient, redisDir, redisDisk, services, subscribers },
+    ...{ mailbox, mailServer, provider, clock, collections, findComplaint },
   };
 }
 
