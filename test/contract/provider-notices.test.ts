@@ -135,9 +135,11 @@ describe('a notice of Apple', () => {
   test.each(['account-delete', 'account-deleted'])(
     'a notice of the type %s removes the identity, even if it is the last one',
     async (type) => {
-      const { person, user_id } = await registered();
+      const { person, user_id, access_token } = await registered();
       await requestLoginCode(api, person.email);
       expect((await sendNotice(api, { type, sub: person.sub })).status).toBe(200);
+      const read = { method: 'GET', path: '/api/v1/account', headers: bearer({ access_token }) };
+      expect((await api.send(read)).status).toBe(401);
       expect([(await stored(user_id))?.identities, await liveOf(user_id)]).toEqual([[], 0]);
       expect(await purposesOf(user_id)).toContain('identity_unlinked');
       expect(log.takeEvents()).toContainEqual(expect.objectContaining({ event: 'identity.unlinked', user_id }));
@@ -181,6 +183,8 @@ describe('a notice of Apple', () => {
     expect((await stored(user_id))?.identities).toEqual([
       expect.not.objectContaining({ relay_off_at: expect.anything() }),
     ]);
+    await sendNotice(api, { type: 'consent-revoked', sub: person.sub, is_private_email: 'false' });
+    expect(await liveOf(user_id)).toBe(0);
   });
 
   test('a notice about an address that the provider has not given out changes nothing', async () => {
@@ -206,7 +210,7 @@ describe('a notice of Apple', () => {
     const { person, user_id } = await registered();
     const [none, last] = [{ type: 'none' }, { type: 'consent-revoked', sub: person.sub }];
     log.takeEvents();
-    await sendNotice(api, [...Array(10).fill(none), last]);
+    await sendNotice(api, [...Array(10).fill(none), last, last]);
     expect(toldAndIgnored().reasons).toEqual([...Array(10).fill('unknown_event'), 'surplus']);
     expect(await liveOf(user_id)).toBe(1);
     await sendNotice(api, [...Array(9).fill(none), last]);
@@ -300,6 +304,15 @@ describe('a notice of Apple', () => {
       return sent;
     }).finally(() => clock.mockRestore());
     expect([status, (await stored(user_id))?.identities]).toMatchObject([200, [{ relay_off_at: expect.any(Date) }]]);
+  });
+
+  test('a notice whose effect the store does not take is not received', async () => {
+    const { person, user_id } = await registered();
+    const namespace = `${api.database}.spent_proofs`;
+    const failing = { failCommands: ['insert'], errorCode: 96, namespace, appName };
+    const send = () => sendNotice(other, { type: 'consent-revoked', sub: person.sub });
+    const { status } = await withFailPoint(api.mongo, 'alwaysOn', failing, send);
+    expect([status, await liveOf(user_id)]).toEqual([500, 1]);
   });
 
   test('a notice of a person without an account is answered like any other', async () => {
@@ -437,6 +450,10 @@ describe('a security event token', () => {
     log.takeEvents();
     expect((await sendToken(`${risc}/verification`, person.sub)).status).toBe(202);
     expect([told(), await liveOf(user_id)]).toEqual([[['other', user_id]], 1]);
+    expect((await sendToken(`${risc}/verification`, '', { subject: undefined })).status).toBe(202);
+    expect(told()).toEqual([['other', undefined]]);
+    expect((await sendToken('https://example.com/event', '', { subject: undefined })).status).toBe(202);
+    expect(toldAndIgnored().reasons).toEqual(['unknown_event']);
   });
 
   const issuer = () => `${process.env.TEST_PROVIDER_URL}/partner`;
@@ -465,6 +482,8 @@ describe('a security event token', () => {
     ['unknown_event', `${risc}/sessions-revoked/1`, (sub) => byIssuer(sub)],
     ['unknown_subject', `${risc}/sessions-revoked`, (sub) => byIssuer(sub, 'other')],
     ['unknown_subject', `${risc}/sessions-revoked`, () => byAddress],
+    ['unknown_subject', `${risc}/sessions-revoked`, () => ({ format: 'opaque', id: 7 })],
+    ['unknown_subject', `${risc}/sessions-revoked`, () => ({ ...byIssuer(''), sub: 7 })],
     [
       'unknown_subject',
       `${risc}/sessions-revoked`,
@@ -494,6 +513,7 @@ describe('a security event token', () => {
     ['invalid_request', 'malformed', { events: 'none' }],
     ['invalid_request', 'malformed', { events: {} }],
     ['invalid_request', 'malformed', { events: { [`${risc}/sessions-revoked`]: {} } }],
+    ['invalid_request', 'malformed', { events: { [`${risc}/verification`]: {}, [`${risc}/sessions-revoked`]: {} } }],
   ])(
     'a security event token is refused as RFC 8935 says, with %s, and counted as %s: %j',
     async (err, notice, claims) => {
@@ -675,6 +695,23 @@ describe('what a notice ends', () => {
     }
     const purpose = { 'event.subject': user_id, 'event.data.purpose': 'provider_notice' } as object;
     expect((await api.collections.outbox.findOne(purpose))?.event.data).toMatchObject({ provider: 'partner' });
+  });
+
+  test('the tenth notice of a day takes effect, and after it an identity may be disabled once, or go', async () => {
+    const { thief, user_id } = await linked();
+    for (let sent = 0; sent < 9; sent += 1) await sendToken(enabled, thief.sub);
+    const session = await logInBy(thief);
+    await sendToken(revoked, thief.sub);
+    expect(await isLive(session)).toBe(false);
+    log.takeEvents();
+    const reason = 'bulk-account';
+    await sendToken(disabled, thief.sub, { reason });
+    expect(told()).toEqual([['account_disabled', user_id]]);
+    expect((await logInByProvider(api, thief, {}, 'partner')).status).toBe(403);
+    await sendToken(disabled, thief.sub, { reason });
+    expect(told()).toEqual([]);
+    await sendToken(purged, thief.sub);
+    expect((await stored(user_id))?.identities).toEqual([]);
   });
 
   test('of one identity ten notices take effect in a day; further ones are taken, audited, and may only disable it', async () => {
