@@ -1,5 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { defaultDeadlineMs } from '@auth-account/stores';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 // Loaded later otherwise, by one of the tests.
 import '../../services/api/src/security/providers/verify-notice.ts';
 import { newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
@@ -134,9 +135,11 @@ describe('a notice of Apple', () => {
   test.each(['account-delete', 'account-deleted'])(
     'a notice of the type %s removes the identity, even if it is the last one',
     async (type) => {
-      const { person, user_id } = await registered();
+      const { person, user_id, access_token } = await registered();
       await requestLoginCode(api, person.email);
       expect((await sendNotice(api, { type, sub: person.sub })).status).toBe(200);
+      const read = { method: 'GET', path: '/api/v1/account', headers: bearer({ access_token }) };
+      expect((await api.send(read)).status).toBe(401);
       expect([(await stored(user_id))?.identities, await liveOf(user_id)]).toEqual([[], 0]);
       expect(await purposesOf(user_id)).toContain('identity_unlinked');
       expect(log.takeEvents()).toContainEqual(expect.objectContaining({ event: 'identity.unlinked', user_id }));
@@ -180,6 +183,8 @@ describe('a notice of Apple', () => {
     expect((await stored(user_id))?.identities).toEqual([
       expect.not.objectContaining({ relay_off_at: expect.anything() }),
     ]);
+    await sendNotice(api, { type: 'consent-revoked', sub: person.sub, is_private_email: 'false' });
+    expect(await liveOf(user_id)).toBe(0);
   });
 
   test('a notice about an address that the provider has not given out changes nothing', async () => {
@@ -205,7 +210,7 @@ describe('a notice of Apple', () => {
     const { person, user_id } = await registered();
     const [none, last] = [{ type: 'none' }, { type: 'consent-revoked', sub: person.sub }];
     log.takeEvents();
-    await sendNotice(api, [...Array(10).fill(none), last]);
+    await sendNotice(api, [...Array(10).fill(none), last, last]);
     expect(toldAndIgnored().reasons).toEqual([...Array(10).fill('unknown_event'), 'surplus']);
     expect(await liveOf(user_id)).toBe(1);
     await sendNotice(api, [...Array(9).fill(none), last]);
@@ -282,6 +287,33 @@ describe('a notice of Apple', () => {
     await logInByProvider(api, person);
     expect((await postNotice(api, payload)).status).toBe(200);
     expect(await liveOf(user_id)).toBe(1);
+  });
+
+  test('a notice is looked up if the store never says whether it was committed', async () => {
+    const { person, user_id } = await registered();
+    const writeConcernError = { code: 91, errmsg: 'shutting down' };
+    const unknown = { failCommands: ['commitTransaction'], writeConcernError, appName };
+    const realNow = performance.now.bind(performance);
+    let passedMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => realNow() + passedMs);
+    // The driver repeats a commit once.
+    const { status } = await withFailPoint(api.mongo, { times: 2 }, unknown, async (entered) => {
+      const sent = sendNotice(other, { type: 'email-disabled', sub: person.sub });
+      await entered();
+      // The time for further commits is over.
+      passedMs = defaultDeadlineMs;
+      return sent;
+    }).finally(() => clock.mockRestore());
+    expect([status, (await stored(user_id))?.identities]).toMatchObject([200, [{ relay_off_at: expect.any(Date) }]]);
+  });
+
+  test('a notice whose effect the store does not take is not received', async () => {
+    const { person, user_id } = await registered();
+    const namespace = `${api.database}.spent_proofs`;
+    const failing = { failCommands: ['insert'], errorCode: 96, namespace, appName };
+    const send = () => sendNotice(other, { type: 'consent-revoked', sub: person.sub });
+    const { status } = await withFailPoint(api.mongo, 'alwaysOn', failing, send);
+    expect([status, await liveOf(user_id)]).toEqual([500, 1]);
   });
 
   test('a notice of a person without an account is answered like any other', async () => {
@@ -420,6 +452,10 @@ describe('a security event token', () => {
     log.takeEvents();
     expect((await sendToken(`${risc}/verification`, person.sub)).status).toBe(202);
     expect([told(), await liveOf(user_id)]).toEqual([[['other', user_id]], 1]);
+    expect((await sendToken(`${risc}/verification`, '', { subject: undefined })).status).toBe(202);
+    expect(told()).toEqual([['other', undefined]]);
+    expect((await sendToken('https://example.com/event', '', { subject: undefined })).status).toBe(202);
+    expect(toldAndIgnored().reasons).toEqual(['unknown_event']);
   });
 
   const issuer = () => `${process.env.TEST_PROVIDER_URL}/partner`;
@@ -444,8 +480,12 @@ describe('a security event token', () => {
   test.each<[string, string, (sub: string) => object]>([
     ['unknown_event', 'https://example.com/event', (sub) => byIssuer(sub)],
     ['unknown_event', `${risc}/account-credential-change-required`, (sub) => byIssuer(sub)],
+    ['unknown_event', `x${risc}/sessions-revoked`, (sub) => byIssuer(sub)],
+    ['unknown_event', `${risc}/sessions-revoked/1`, (sub) => byIssuer(sub)],
     ['unknown_subject', `${risc}/sessions-revoked`, (sub) => byIssuer(sub, 'other')],
     ['unknown_subject', `${risc}/sessions-revoked`, () => byAddress],
+    ['unknown_subject', `${risc}/sessions-revoked`, () => ({ format: 'opaque', id: 7 })],
+    ['unknown_subject', `${risc}/sessions-revoked`, () => ({ ...byIssuer(''), sub: 7 })],
     [
       'unknown_subject',
       `${risc}/sessions-revoked`,
@@ -475,6 +515,7 @@ describe('a security event token', () => {
     ['invalid_request', 'malformed', { events: 'none' }],
     ['invalid_request', 'malformed', { events: {} }],
     ['invalid_request', 'malformed', { events: { [`${risc}/sessions-revoked`]: {} } }],
+    ['invalid_request', 'malformed', { events: { [`${risc}/verification`]: {}, [`${risc}/sessions-revoked`]: {} } }],
   ])(
     'a security event token is refused as RFC 8935 says, with %s, and counted as %s: %j',
     async (err, notice, claims) => {
@@ -566,6 +607,18 @@ describe('what a notice ends', () => {
     expect(await Promise.all([byThief, byOwn, owner].map(isLive))).toEqual([false, true, true]);
   });
 
+  test('a notice is about one identity, although others have the same provider or the same id', async () => {
+    const { thief, ...owner } = await linked();
+    const second = newPerson();
+    await linkIdentity(api, owner, second, undefined, 'partner');
+    await linkIdentity(api, owner, thief, undefined, 'office');
+    const sessions = [await logInBy(thief), await logInBy(second), await logInBy(thief, 'office')];
+    await sendNotice(api, { type: 'consent-revoked', sub: thief.sub });
+    expect(await Promise.all(sessions.map(isLive))).toEqual([true, true, false]);
+    await sendToken(ended, second.sub);
+    expect(await Promise.all(sessions.map(isLive))).toEqual([true, false, false]);
+  });
+
   // guarantees: provider-notice-effects
   test.each(ending)('a notice voids nothing that another way in has ordered or begun: %s', async (uri) => {
     const { thief, email, user_id, ...owner } = await linked();
@@ -648,6 +701,23 @@ describe('what a notice ends', () => {
     }
     const purpose = { 'event.subject': user_id, 'event.data.purpose': 'provider_notice' } as object;
     expect((await api.collections.outbox.findOne(purpose))?.event.data).toMatchObject({ provider: 'partner' });
+  });
+
+  test('the tenth notice of a day takes effect, and after it an identity may be disabled once, or go', async () => {
+    const { thief, user_id } = await linked();
+    for (let sent = 0; sent < 9; sent += 1) await sendToken(enabled, thief.sub);
+    const session = await logInBy(thief);
+    await sendToken(revoked, thief.sub);
+    expect(await isLive(session)).toBe(false);
+    log.takeEvents();
+    const reason = 'bulk-account';
+    await sendToken(disabled, thief.sub, { reason });
+    expect(told()).toEqual([['account_disabled', user_id]]);
+    expect((await logInByProvider(api, thief, {}, 'partner')).status).toBe(403);
+    await sendToken(disabled, thief.sub, { reason });
+    expect(told()).toEqual([]);
+    await sendToken(purged, thief.sub);
+    expect((await stored(user_id))?.identities).toEqual([]);
   });
 
   // guarantees: provider-notice-effects

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
 import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
@@ -19,7 +16,6 @@ import { createHistory } from './load/history.ts';
 import { createLedger, type SessionRecord } from './load/ledger.ts';
 import { createMailbox } from './stack/mailbox.ts';
 
-let dir: string;
 let scene: TokenScene;
 let api: TokenApi;
 let gateway: TestGateway;
@@ -27,7 +23,6 @@ let redis: Redis;
 let denyList: DenyList;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'auth-account-ended-'));
   scene = await openTokenScene();
   api = await scene.start();
   const env = serviceEnvironment(scene.database);
@@ -42,7 +37,6 @@ afterAll(async () => {
   await gateway.close();
   await scene.close();
   redis.disconnect();
-  await rm(dir, { recursive: true, force: true });
 });
 
 let world: World;
@@ -52,7 +46,7 @@ let stream: AppStream;
 
 beforeEach(async () => {
   const portOf = ({ base }: { readonly base: string }) => Number(new URL(base).port);
-  const [history, ledger] = [createHistory(join(dir, 'history.jsonl')), createLedger()];
+  const [history, ledger] = [createHistory(), createLedger()];
   const ports = { apiPorts: [portOf(api)], gatewayPorts: [portOf(gateway)] };
   const mailbox = await createMailbox();
   world = { history, ledger, ...ports, mailbox, nextRequestId: () => 'ended-sessions' };
@@ -62,16 +56,8 @@ beforeEach(async () => {
   const opened = await openAppStream({ ...request, timeoutMs: 15_000, onClose: () => undefined });
   if (typeof opened !== 'object') throw new Error(`no stream: ${opened}`);
   stream = opened;
-  session = {
-    sessionId,
-    userId,
-    deviceId,
-    accessToken,
-    refreshToken,
-    streamPath,
-    state: 'live',
-    streams: new Set([stream]),
-  };
+  const ids = { sessionId, userId, deviceId };
+  session = { ...ids, accessToken, refreshToken, streamPath, state: 'live', streams: new Set([stream]) };
   ledger.sessions.set(sessionId, session);
 });
 

@@ -38,7 +38,9 @@ test('kills, a frozen primary and an emptied Redis break no promise to an app', 
   for (const kind of ['login, provider', 'removal, order']) {
     expect(output).toMatch(new RegExp(`^\\| ${kind} \\| [1-9]`, 'm'));
   }
-  expect(output).toMatch(/^\| wrong password \| 0 \| [1-9]/m);
+  for (const secret of ['password', 'factor', 'code']) {
+    expect(output).toMatch(new RegExp(`^\\| wrong ${secret} \\| 0 \\| [1-9]`, 'm'));
+  }
   // The users of the client, too, have kept their sessions, refreshed them, and logged out.
   const kept = /^24 users of the client: [1-9]\d* sessions opened, 0 lost, .+; [1-9]\d* refreshes; [1-9]\d* sign-outs/m;
   expect(output).toMatch(kept);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
@@ -41,7 +40,7 @@ beforeAll(async () => {
   // time.
   const env = { ...unlimited, ACCOUNT_DELETION_GRACE_DAYS: '14', MONGODB_URI: `${mongo.uri}&socketTimeoutMS=5000` };
   const apis = [await scene.start(env), await scene.start(env)];
-  const history = createHistory(join(folder.dir, 'history.jsonl'));
+  const history = createHistory();
   world = {
     history: {
       ...history,

@@ -1,8 +1,4 @@
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort, waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -19,24 +15,19 @@ import { attempt, createSdkUser, killApp, type SdkUser, startApp, stateOf } from
 import { addWay, lacksWay } from './sdk/ways-in.ts';
 
 let stack: TestStack;
-let dir: string;
 let user: SdkUser;
 let app: App;
 
 beforeAll(async () => {
   stack = await startTestStack(cheapHashes);
-  dir = await mkdtemp(join(tmpdir(), 'auth-account-sdk-users-'));
 });
-afterAll(async () => {
-  await stack.close();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => stack.close());
 
 const portOf = (url: string) => Number(new URL(url).port);
 
 /** Creates a user of the client who has registered and logged in. */
 async function begin(gatewayPort = portOf(stack.pushUrl), id = 1): Promise<void> {
-  const history = createHistory(join(dir, `${randomUUID()}.jsonl`));
+  const history = createHistory();
   const apiPorts = [portOf(stack.apiUrl)];
   const world = { history, ledger: createLedger(), apiPorts, gatewayPorts: [gatewayPort] };
   user = createSdkUser({ world, id, seed: 1, isHost: true, household: {} });

@@ -53,6 +53,8 @@ export interface FactorLimitDeps {
   readonly keys: LimitKeys;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Called if Redis did not answer and the process counted the try on its own. */
+  readonly onInsured: () => void;
 }
 
 const mostTries = 5;
@@ -155,7 +157,7 @@ interface FactorScripts {
  * A try is taken first and given back if it was right. So of simultaneous tries no more are compared than the limit
  * allows. While Redis is away, each process counts for itself and treats everybody as a stranger.
  */
-export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): FactorLimit {
+export function createFactorLimit({ redis, keys, now, onInsured }: FactorLimitDeps): FactorLimit {
   const insurance = createMemoryCounts(windowMs / 1_000);
   redis.defineCommand('takeFactorTry', { lua: takeScript, numberOfKeys: 5 });
   redis.defineCommand('giveBackFactorTry', { lua: giveBackScript, numberOfKeys: 2 });
@@ -203,6 +205,7 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
           succeed: () => giveBack(ifRight),
         };
       } catch {
+        onInsured();
         return takeHere(account);
       }
     },

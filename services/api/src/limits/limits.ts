@@ -158,7 +158,7 @@ export interface LimitsDeps {
   readonly onRefused: (rule: LimitRule, origin: RequestOrigin, of: RefusedAccount) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Called if Redis did not answer and the process counted a login on its own. */
+  /** Called if Redis did not answer and the process counted a password or second factor on its own. */
   readonly onInsured: () => void;
 }
 
@@ -256,7 +256,7 @@ export function createLimits(deps: LimitsDeps): Limits {
   };
   const counters = ofEachRow((row) => (row.isSettled ? createSettledLimit : createRequestLimit)(optionsOf(row)));
   const accountCodes = createCodeLimit({ redis, keys, perDay: settings.CODE_LIMIT_PER_ACCOUNT, now });
-  const factors = createFactorLimit({ redis, keys, now });
+  const factors = createFactorLimit({ redis, keys, now, onInsured });
   const networks = createRequestLimit(optionsOf(logInRow));
   const logins = createLoginLimits({ redis, keys, networks, settings, now, onInsured });
   const refuse: Refuse = ({ rule, waitMs }, origin, of = {}) => {

@@ -67,7 +67,7 @@ function createFallbackMetrics(registry: Metrics['registry']) {
   return {
     loginsInsured: new Counter({
       name: 'auth_login_limits_insured_total',
-      help: 'Steps of login limits that were taken without Redis; each process counts for itself',
+      help: 'Steps of the limits of passwords and factors that were taken without Redis; each process counts for itself',
       registers,
     }),
     eventsLeft: new Counter({

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import { waitUntil } from '@auth-account/local-stack';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { History } from '../load/history.ts';
 import type { Ledger, Registration } from '../load/ledger.ts';
@@ -18,16 +18,9 @@ export async function waitForDelivery({ collections }: FaultStack, history: Hist
   // A relay that lost the answer to its claim does not send the claimed rows, so they wait until the lease ends.
   const last = await collections.outbox.findOne(isWaiting, { sort: { locked_until: -1 } });
   const leaseMs = Math.min(longestLeaseMs, (last?.locked_until.getTime() ?? 0) - Date.now());
-  const deadline = history.now() + Math.max(0, leaseMs) + drainMs;
-  for (;;) {
-    const waiting = await collections.outbox.countDocuments(isWaiting);
-    if (waiting === 0) return;
-    if (history.now() > deadline) {
-      history.violate('events were not delivered', { waiting });
-      return;
-    }
-    await sleep(250);
-  }
+  const isDone = async () => (await collections.outbox.countDocuments(isWaiting)) === 0;
+  const options = { what: 'The deliveries', timeoutMs: Math.max(0, leaseMs) + drainMs, intervalMs: 250 };
+  await waitUntil(isDone, options).catch(() => history.violate('events were not delivered', isWaiting));
 }
 
 type Subscriber = Pick<WebhookSubscriber, 'name' | 'received' | 'hasKey'>;

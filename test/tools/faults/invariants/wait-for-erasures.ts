@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '@auth-account/local-stack';
 import type { Collections } from '@auth-account/stores';
 import type { History } from '../load/history.ts';
 
@@ -13,14 +13,7 @@ export async function waitForErasures(
 ): Promise<void> {
   const due = { deletes_at: { $lte: new Date() } };
   await users.updateMany({ ...due, erasure: { $exists: true } }, { $set: { 'erasure.until': new Date(0) } });
-  const deadline = history.now() + patienceMs;
-  for (;;) {
-    const waiting = await users.countDocuments(due);
-    if (waiting === 0) return;
-    if (history.now() > deadline) {
-      history.violate('accounts were not erased', { waiting });
-      return;
-    }
-    await sleep(100);
-  }
+  const isDone = async () => (await users.countDocuments(due)) === 0;
+  const options = { what: 'The erasures', timeoutMs: patienceMs, intervalMs: 100 };
+  await waitUntil(isDone, options).catch(() => history.violate('accounts were not erased', due));
 }

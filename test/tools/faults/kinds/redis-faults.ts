@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import type { FaultStack } from '../stack/start-fault-stack.ts';
 import type { FaultKind } from './fault.ts';
 
@@ -33,11 +32,8 @@ const emptyRedis: FaultKind = {
   name: 'Redis emptied',
   isKill: false,
   holdMs: [0, 500],
-  async inject({ redis }) {
-    const client = new Redis(redis.port, '127.0.0.1', { lazyConnect: true, maxRetriesPerRequest: 1 });
-    await client.connect();
-    await client.flushall();
-    client.disconnect();
+  async inject({ redisClient }) {
+    await redisClient.flushall();
     return { detail: '', mend: async () => undefined };
   },
 };

@@ -14,10 +14,10 @@ export interface AppRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
-  readonly accessToken?: string;
-  readonly idempotencyKey?: string;
+  readonly accessToken?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
   /** The client's network, as a proxy tells it. */
-  readonly network?: string;
+  readonly network?: string | undefined;
 }
 
 export interface SendOptions {

@@ -129,35 +129,28 @@ export function anyOf<T>(random: () => number, list: readonly T[]): T {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
+/** Sends the request once to a random api, and records the answer. A 500 counts as a fault of the service. */
+export async function callOnce({ world, person }: Caller, { kind, sort, request }: Call) {
+  const { history } = world;
+  const { id, random, timeoutMs } = person;
+  const [at, requestId] = [history.now(), world.nextRequestId()];
+  const api = Math.floor(random() * world.apiPorts.length);
+  const reply = await sendFromApp(request(), { port: world.apiPorts[api] ?? 0, requestId, timeoutMs });
+  const [outcome, took] = [outcomeOf(reply), history.now() - at];
+  const { status, code } = reply ?? {};
+  history.record({ kind, sort, person: id, requestId, via: `api-${api + 1}`, outcome, status, code, at, took });
+  if (status === 500) history.violate('an answer was 500', { kind, requestId });
+  return { reply, outcome };
+}
+
 /**
  * Repeats the request, with pauses that grow to five seconds, until there is a final answer. An app should react like
- * this to a lost answer, a 503 or a 429. A 500 counts as a fault of the service.
+ * this to a lost answer, a 503 or a 429.
  */
-export async function callUntilAnswered({ world, person }: Caller, call: Call): Promise<Answered> {
-  const { history } = world;
+export async function callUntilAnswered(caller: Caller, call: Call): Promise<Answered> {
+  const { world, person } = caller;
   for (let attempt = 0; ; attempt += 1) {
-    const at = history.now();
-    const requestId = world.nextRequestId();
-    const api = Math.floor(person.random() * world.apiPorts.length);
-    const { timeoutMs } = person;
-    const reply = await sendFromApp(call.request(), { port: world.apiPorts[api] ?? 0, requestId, timeoutMs });
-    const outcome = outcomeOf(reply);
-    const { status, code } = reply ?? {};
-    const took = history.now() - at;
-    const { kind, sort } = call;
-    history.record({
-      kind,
-      sort,
-      person: person.id,
-      requestId,
-      via: `api-${api + 1}`,
-      outcome,
-      status,
-      code,
-      at,
-      took,
-    });
-    if (status === 500) history.violate('an answer was 500', { kind, requestId });
+    const { reply, outcome } = await callOnce(caller, call);
     if (outcome !== 'unknown') return { reply, wasUnsure: attempt > 0 };
     if (world.isOver) return { reply: undefined, wasUnsure: true };
     await pause((0.5 + person.random() / 2) * Math.min(longestPauseMs, 200 * 2 ** attempt));

@@ -1,4 +1,5 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { devNull } from 'node:os';
 
 /** Outcome of a request, as its app knows it. `unknown` means that there was no final answer. */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
@@ -53,7 +54,7 @@ export interface History {
  * Creates a history that writes each entry to `file` (JSON, one object per line), and keeps what the figures and checks
  * need.
  */
-export function createHistory(file: string): History {
+export function createHistory(file: string = devNull): History {
   const stream: WriteStream = createWriteStream(file);
   const begun = performance.now();
   const violations: Violation[] = [];

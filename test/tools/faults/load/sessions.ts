@@ -20,18 +20,10 @@ function takeTokens({ world, person, device }: App, { data }: Reply): void {
   const tokens = data as unknown as Tokens;
   const { sessions } = world.ledger;
   const { session_id: sessionId, access_token: accessToken, push_stream_path: streamPath } = tokens;
-  const record = sessions.get(sessionId) ?? {
-    sessionId,
-    userId: tokens.user_id,
-    deviceId: device.deviceId,
-    accessToken,
-    refreshToken: tokens.refresh_token,
-    streamPath,
-    state: 'live',
-    streams: new Set(),
-  };
-  record.accessToken = accessToken;
-  record.refreshToken = tokens.refresh_token;
+  const { user_id: userId, refresh_token: refreshToken } = tokens;
+  const ids = { sessionId, userId, deviceId: device.deviceId, streamPath };
+  const record = sessions.get(sessionId) ?? { ...ids, accessToken, refreshToken, state: 'live', streams: new Set() };
+  Object.assign(record, { accessToken, refreshToken });
   sessions.set(sessionId, record);
   device.session = record;
   device.refreshToken = tokens.refresh_token;

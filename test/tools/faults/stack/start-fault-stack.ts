@@ -11,6 +11,7 @@ import {
 } from '@auth-account/local-stack';
 import { type Provider, startProvider } from '@auth-account/local-stack/provider';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
+import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { type Endings, startWhole } from '../../../support/closing.ts';
 import { openGuardedFolder } from '../../../support/create-process-guard.ts';
@@ -33,6 +34,7 @@ import { startWebhookSubscriber, type WebhookSubscriber } from './webhook-subscr
 export interface FaultStack {
   readonly replicaSet: ReplicaSet;
   readonly redis: LocalRedis;
+  readonly redisClient: Redis;
   readonly redisDir: string;
   /** The disk of Redis's file, if it can be filled. */
   readonly redisDisk: SmallDisk | undefined;
@@ -82,6 +84,8 @@ async function startParts(options: FaultStackOptions, endings: Endings): Promise
   endings.push(async () => redisDisk?.unmount());
   const redis = await startRedis({ dir: redisDir, log: () => undefined, onSpawn: folder.watch });
   endings.push(() => redis.kill());
+  const redisClient = new Redis(redis.port, '127.0.0.1').on('error', () => undefined);
+  endings.push(async () => redisClient.disconnect());
   const mailbox = await createMailbox();
   const subscribers = [
     await startWebhookSubscriber('analytics'),
@@ -119,18 +123,8 @@ async function startParts(options: FaultStackOptions, endings: Endings): Promise
   await waitUntil(isReady, { what: 'All parts ready', timeoutMs: startTimeoutMs, intervalMs: 200 });
   const collections = collectionsOf(db);
   return {
-    replicaSet,
-    redis,
-    redisDir,
-    redisDisk,
-    services,
-    subscribers,
-    mailbox,
-    mailServer,
-    provider,
-    clock,
-    collections,
-    findComplaint,
+    ...{ replicaSet, redis, redisClient, redisDir, redisDisk, services, subscribers },
+    ...{ mailbox, mailServer, provider, clock, collections, findComplaint },
   };
 }
 

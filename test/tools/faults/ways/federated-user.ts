@@ -26,10 +26,9 @@ export function createFederatedUser(world: WayWorld, seed: number, id: number): 
   return { ...user, sub: `${seed}-${id}`, deviceId: randomUUID(), logins: 0 };
 }
 
-/** Logs in, or registers if the account is not there yet. */
-export async function logInByProvider(user: FederatedUser): Promise<void> {
-  const { world, sub, email, deviceId, registration } = user;
-  if (user.used !== undefined && world.history.now() - user.used.at > repeatMs) return reuse(user, user.used);
+/** Returns a new challenge with an ID token for it; undefined without an answer. */
+export async function newProof(user: WayUser, sub: string) {
+  const { world, email } = user;
   const { reply: asked } = await post(user, 'federated challenge', 'federated/challenge', {});
   if (asked?.status !== 200) {
     if (asked !== undefined) violate(user, 'a challenge for a provider was refused', asked);
@@ -38,9 +37,17 @@ export async function logInByProvider(user: FederatedUser): Promise<void> {
   const { challenge_id, nonce } = asked.data;
   const iat = Math.floor(Date.now() / 1_000) - 5;
   const claims = { aud: 'app', sub, email, email_verified: true, nonce, iat };
-  const body = { challenge_id, id_token: await world.provider.sign(claims), device_id: deviceId };
+  return { challenge_id, id_token: await world.provider.sign(claims) };
+}
+
+/** Logs in, or registers if the account is not there yet. */
+export async function logInByProvider(user: FederatedUser): Promise<void> {
+  const { world, sub, deviceId, registration } = user;
+  if (user.used !== undefined && world.history.now() - user.used.at > repeatMs) return reuse(user, user.used);
+  const proof = await newProof(user, sub);
+  if (proof === undefined) return;
   user.logins += 1;
-  const given = { ...body, space_creation_mode: 'CREATE_NEW_HOME' };
+  const given = { ...proof, device_id: deviceId, space_creation_mode: 'CREATE_NEW_HOME' };
   const { reply, wasUnsure } = await post(user, 'login, provider', `federated/${providerName}`, given);
   if (reply === undefined) return;
   if (reply.status >= 300) {

@@ -19,13 +19,19 @@ const lookMs = 250;
 /** Registers a user and switches the second factor on. Throws if an answer is an error. */
 export async function createGuardedUser(world: WayWorld, seed: number, id: number): Promise<GuardedUser> {
   const user = createWayUser(world, 'guarded', { seed, id });
-  const credentials = { email: user.email, password: `password of ${user.email}` };
-  await registerUser(user, credentials.password);
+  const password = `password of ${user.email}`;
+  await registerUser(user, password);
+  await switchOn(user, password);
+  return { ...user, password, dueAt: 'none', asked: 0 };
+}
+
+/** Switches the second factor on, and returns its seed. Throws if an answer is an error. */
+export async function switchOn(user: WayUser, current_password: string): Promise<string> {
+  const credentials = { email: user.email, password: current_password };
   const { access_token } = await postRight(user, '/api/v1/auth/login', credentials);
-  const current_password = credentials.password;
   const { factor_id, secret = '' } = await postRight(user, '/api/v1/account/totp', { current_password }, access_token);
   await postRight(user, '/api/v1/account/totp/confirm', { factor_id, code: codeAt(secret) }, access_token);
-  return { ...user, password: credentials.password, dueAt: 'none', asked: 0 };
+  return secret;
 }
 
 /** Limit for the codes of a user, below the service's own for a day. */

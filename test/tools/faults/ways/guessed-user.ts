@@ -1,78 +1,165 @@
+import { randomUUID } from 'node:crypto';
 import { ownTotal, sharedTotal } from '../../../../services/api/src/limits/limits-table.ts';
-import { anyOf } from '../load/app.ts';
-import { sendFromApp } from '../load/app-request.ts';
-import { createWayUser, postRight, registerUser, violate, type WayUser, type WayWorld } from './way-user.ts';
+import { codeAt, wrongCodeFor } from '../../../support/second-factor.ts';
+import { callOnce } from '../load/app.ts';
+import type { Reply } from '../load/app-request.ts';
+import { newProof, providerName } from './federated-user.ts';
+import { switchOn } from './guarded-user.ts';
+import { createWayUser, post, postRight, registerUser, violate, type WayUser, type WayWorld } from './way-user.ts';
 
-/** A user whose password somebody guesses, from ever new networks and in a session of the user's. */
+type Attempt = readonly [path: string, body: Readonly<Record<string, unknown>>, accessToken?: string | undefined];
+
+/** A user one of whose secrets a thief guesses, from ever new networks. Everything else that he needs for it he has. */
 export interface GuessedUser extends WayUser {
+  readonly secret: 'password' | 'factor' | 'code';
   readonly credentials: { readonly email: string; readonly password: string };
-  accessToken: string;
-  /** Verdicts on wrong passwords that Redis has counted, and logins that gave a session its own, by age of Redis. */
-  readonly verdicts: Record<number, number>;
-  readonly logins: Record<number, number>;
-  guesses: number;
+  /** The device that is trusted, and its token, if the second factor is guessed. */
+  readonly device: object;
+  readonly wrongCode: string;
+  /** A wrong guess by each path; none before the thief has prepared them, and once a session or challenge is over. */
+  guesses: readonly Attempt[];
+  /** Wrong guesses that got a verdict, by the count that has them: of a mailed code, or of Redis since it was emptied. */
+  readonly verdicts: Map<unknown, number>;
+  sent: number;
 }
 
 /** Registers a user. Throws if an answer is an error. */
-export async function createGuessedUser(world: WayWorld, seed: number, id: number): Promise<GuessedUser> {
-  const user = createWayUser(world, 'guessed', { seed, id });
-  const credentials = { email: user.email, password: `password of ${user.email}` };
+export async function createGuessedUser(
+  world: WayWorld,
+  seed: number,
+  secret: GuessedUser['secret'],
+): Promise<GuessedUser> {
+  const user = createWayUser(world, `guessed-${secret}`, { seed, id: 0 });
+  const { email } = user;
+  const credentials = { email, password: `password of ${email}` };
   await registerUser(user, credentials.password);
-  return { ...user, credentials, accessToken: '', verdicts: {}, logins: {}, guesses: 0 };
+  const knowledge = { secret, credentials, device: {}, wrongCode: '' };
+  const guessed = { ...user, ...knowledge, guesses: [], verdicts: new Map(), sent: 0 };
+  if (secret !== 'factor') return guessed;
+  const totp = await switchOn(user, credentials.password);
+  const { reply } = await post(user, 'set-up', 'login', credentials);
+  const { challenge_id } = reply?.details ?? {};
+  const proof = { challenge_id, method: 'totp', code: codeAt(totp, Date.now(), 1), trust_device: true };
+  const { device_id, trusted_device_token } = await postRight(user, '/api/v1/auth/login/second-factor', proof);
+  return { ...guessed, device: { device_id, trusted_device_token }, wrongCode: wrongCodeFor(totp) };
 }
 
-const verdict = ['ERR-INVALID-CREDENTIALS', 'ERR-REAUTHENTICATION-FAILED', 'ERR-IDEMPOTENCY-KEY-REUSED'];
+async function send(user: GuessedUser, [to, body, accessToken]: Attempt, kind: string, network?: string) {
+  const { world, secret, email } = user;
+  // The key repeats the registration, and the thief's login. Without it, each login opens another session.
+  const idempotencyKey = secret === 'password' ? email : undefined;
+  const request = () =>
+    ({ method: 'POST', path: `/api/v1/${to}`, body, accessToken, idempotencyKey, network }) as const;
+  return (await callOnce({ world, person: user }, { kind, sort: 'write', request })).reply;
+}
+
+const purposes = ['password-reset', 'deletion', 'second-factor-removal', 'login-code'];
+
+/** Returns a wrong guess by each path. Throws if an answer on the way is missing, or not the usual one. */
+async function prepare(user: GuessedUser): Promise<readonly Attempt[]> {
+  const { secret, credentials, device, wrongCode, email } = user;
+  const ask = async (status: number, ...attempt: Attempt) => {
+    const reply = await send(user, attempt, 'guess, set-up');
+    if (reply?.status !== status) throw new Error(`${attempt[0]} answered ${reply?.status}`);
+    return { ...reply.data, ...reply.details } as Readonly<Record<string, string>>;
+  };
+  if (secret === 'code') {
+    const asked = purposes.map(async (purpose): Promise<Attempt> => {
+      const { challenge_id } = await ask(202, `auth/${purpose}`, credentials);
+      return [`auth/${purpose}/confirm`, { challenge_id, code: '00000000', new_password: 'of nobody' }];
+    });
+    return Promise.all(asked);
+  }
+  const { access_token } = await ask(200, 'auth/login', { ...credentials, ...device });
+  const stepUp = await ask(200, 'account/step-up/challenge', { purpose: 'export' }, access_token);
+  const proof = (await newProof(user, randomUUID())) ?? {};
+  const { link_challenge_id } = await ask(409, `auth/federated/${providerName}`, proof);
+  const password = 'of nobody';
+  if (secret === 'password') {
+    return [
+      ['auth/login', { email, password }],
+      ['auth/restore', { email, password }],
+      ['auth/register', { email, password, space_creation_mode: 'CREATE_NEW_HOME' }],
+      ['auth/federated/link', { link_challenge_id, password }],
+      ['account/export', { current_password: password }, access_token],
+      ['account/step-up', { ...stepUp, method: 'password', password }, access_token],
+    ];
+  }
+  const login = await ask(403, 'auth/login', credentials);
+  const link = await ask(403, 'auth/federated/link', { link_challenge_id, password: credentials.password });
+  const wrong = [
+    { method: 'totp', code: wrongCode },
+    { method: 'recovery_code', code: 'aaaaa-aaaaa-aaaaa-aaaaa-aaaaa' },
+  ];
+  return wrong.flatMap((factor): Attempt[] => [
+    ['auth/login/second-factor', { ...login, ...factor }],
+    ['auth/login/second-factor', { ...link, ...factor }],
+    ['account/step-up', { ...stepUp, ...factor }, access_token],
+  ]);
+}
+
+const verdict = [
+  'ERR-INVALID-CREDENTIALS',
+  'ERR-REAUTHENTICATION-FAILED',
+  'ERR-IDEMPOTENCY-KEY-REUSED',
+  'ERR-SECOND-FACTOR-INVALID',
+];
+const isOver = ['IAD_JWT_ACCESS_EXPIRED', 'IAD_JWT_ACCESS_INVALID', 'ERR-CODE-EXPIRED'];
 /** Guesses of each path at once. */
 const atOnce = 3;
 
-/** Sends wrong passwords by all paths at once. Verdicts that an api may have given without Redis do not count. */
-export async function guessPassword(user: GuessedUser): Promise<void> {
-  const { world, credentials, accessToken, verdicts, logins } = user;
-  const age = world.redisAge;
-  if (accessToken === '') {
-    const { access_token = '' } = await postRight(user, '/api/v1/auth/login', credentials).catch(() => ({}) as never);
-    user.accessToken = access_token;
-    logins[age] = (logins[age] ?? 0) + 1;
+/** A code's last verdict looks like the answers afterwards, which are none. */
+const isVerdict = ({ code = '', details }: Reply) =>
+  code === 'ERR-CODE-INVALID' ? details.tries_left !== 0 : verdict.includes(code);
+
+/**
+ * Sends wrong guesses by all paths at once. Of those of passwords, as many verdicts as the apis may have given without
+ * Redis do not count.
+ */
+export async function guessSecret(user: GuessedUser): Promise<void> {
+  const { world, secret, verdicts } = user;
+  if (user.guesses.length === 0) {
+    user.guesses = await prepare(user).catch(() => []);
     return;
   }
-  const before = await world.insured();
-  const wrong = { ...credentials, password: 'of nobody' };
-  const paths = [
-    () => guess(user, 'auth/login', wrong),
-    () => guess(user, 'auth/restore', wrong),
-    () => guess(user, 'auth/register', { ...wrong, space_creation_mode: 'CREATE_NEW_HOME' }),
-    () => guess(user, 'account/export', { current_password: 'of nobody' }, accessToken),
-  ];
-  const codes = await Promise.all(paths.flatMap((path) => Array.from({ length: atOnce }, path)));
-  if (codes.includes('IAD_JWT_ACCESS_EXPIRED')) user.accessToken = '';
-  if (before === undefined || before !== (await world.insured()) || age !== world.redisAge) return;
-  verdicts[age] = (verdicts[age] ?? 0) + codes.filter((code) => verdict.includes(code)).length;
+  if (secret === 'factor') await world.forgetTries();
+  const [age, before] = [world.redisAge, await world.insured()];
+  const answers = user.guesses.flatMap((guess) =>
+    Array.from({ length: atOnce }, async () => {
+      user.sent += 1;
+      const network = `10.${user.sent >> 16}.${(user.sent >> 8) & 255}.${user.sent & 255}`;
+      const reply = await send(user, guess, `wrong ${secret}`, network);
+      return { by: secret === 'code' ? guess[1].challenge_id : age, reply };
+    }),
+  );
+  const got = await Promise.all(answers);
+  const isRenewed = secret === 'code' && user.random() < 0.01;
+  if (isRenewed || got.some(({ reply }) => isOver.includes(reply?.code ?? ''))) user.guesses = [];
+  // An api that has been restarted counts from nothing.
+  const insured = ((await world.insured()) ?? Infinity) - (before ?? Infinity);
+  if (secret !== 'code' && age !== world.redisAge) return;
+  for (const [by, answered] of Map.groupBy(got, (each) => each.by)) {
+    const count = answered.filter(({ reply }) => reply !== undefined && isVerdict(reply)).length;
+    const sure = insured >= 0 ? Math.max(0, count - insured) : 0;
+    verdicts.set(by, (verdicts.get(by) ?? 0) + (secret === 'password' ? sure : count));
+  }
 }
 
-async function guess(user: GuessedUser, to: string, body: object, accessToken?: string): Promise<string> {
-  const { world, random, id, timeoutMs, email: idempotencyKey } = user;
-  user.guesses += 1;
-  const network = `198.18.${user.guesses >> 8}.${user.guesses & 255}`;
-  const request = { method: 'POST', path: `/api/v1/${to}`, body, idempotencyKey, network } as const;
-  const [requestId, at] = [world.nextRequestId(), world.history.now()];
-  const sent = { port: anyOf(random, world.apiPorts), requestId, timeoutMs };
-  const reply = await sendFromApp(accessToken ? { ...request, accessToken } : request, sent);
-  const { status, code = '' } = reply ?? {};
-  const outcome = verdict.includes(code) ? 'refused' : 'unknown';
-  const of = { kind: 'wrong password', sort: 'write', person: id, via: `port ${sent.port}` } as const;
-  world.history.record({ ...of, requestId, outcome, status, code, at, took: world.history.now() - at });
-  return code;
-}
+const quarterMs = 900_000;
 
-/** Checks that no more guesses got a verdict than the account's total allows, which begins anew in an emptied Redis. */
+/** Checks that no more guesses got a verdict than the total allows, which begins anew in an emptied Redis. */
 export function checkGuesses(user: GuessedUser, faults: readonly { readonly name: string }[]): void {
-  const { verdicts, logins, guesses, world } = user;
+  const { secret, verdicts, sent, world } = user;
+  const timesOf = (form: RegExp) => faults.filter(({ name }) => form.test(name)).length;
   // A kill may lose what Redis has not yet written to its file.
-  const lost = 4 * atOnce * faults.filter(({ name }) => name.startsWith('kill -9 of Redis')).length;
-  for (const [age, count] of Object.entries(verdicts)) {
-    // A session lasts beyond an emptied Redis.
-    const most = sharedTotal + ownTotal * (1 + (logins[Number(age)] ?? 0)) + lost;
-    world.history.note('guesses', { count, most, guesses });
-    if (count > most) violate(user, 'more wrong passwords got a verdict than the total allows', { count, most });
+  const lost = 20 * timesOf(/^kill -9 of Redis/);
+  // Without Redis each process of the api counts five factors in a quarter of an hour.
+  const processes = 2 * (1 + timesOf(/the api|every process/));
+  const alone = secret === 'factor' ? 5 * processes * Math.ceil(world.history.now() / quarterMs) : 0;
+  const most = secret === 'code' ? 4 : sharedTotal + ownTotal + lost + alone;
+  for (const [by, count] of verdicts) {
+    const detail = { secret, by, count, most, sent };
+    world.history.note('guesses', detail);
+    if (count > most) violate(user, 'more wrong guesses got a verdict than the total allows', detail);
   }
 }

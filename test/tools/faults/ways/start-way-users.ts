@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFederatedUser, type FederatedUser, logInByProvider } from './federated-user.ts';
 import { createGuardedUser, type GuardedUser, loseFactor } from './guarded-user.ts';
-import { createGuessedUser, type GuessedUser, guessPassword } from './guessed-user.ts';
+import { createGuessedUser, type GuessedUser, guessSecret } from './guessed-user.ts';
 import type { WayUser, WayWorld } from './way-user.ts';
 
-/** Users who log in by a provider, who lose their second factor, and whose password is guessed, while things break. */
+/** Users who log in by a provider, who lose their second factor, and whose secrets are guessed, while things break. */
 export interface WayUsers {
   readonly federated: readonly FederatedUser[];
   readonly guarded: readonly GuardedUser[];
@@ -25,8 +25,8 @@ export async function startWayUsers(world: WayWorld, seed: number): Promise<WayU
   const ids = Array.from({ length: count }, (_, id) => id);
   const federated = ids.map((id) => createFederatedUser(world, seed, id));
   const guarded = await Promise.all(ids.map((id) => createGuardedUser(world, seed, id)));
-
-  const guessed = await Promise.all(ids.slice(0, 2).map((id) => createGuessedUser(world, seed, id)));
+  const secrets = ['password', 'factor', 'code'] as const;
+  const guessed = await Promise.all(secrets.map((secret) => createGuessedUser(world, seed, secret)));
 
   async function live<U extends WayUser>(user: U, act: (user: U) => Promise<void>, pace = 1): Promise<void> {
     while (!ending.signal.aborted) {
@@ -39,7 +39,7 @@ export async function startWayUsers(world: WayWorld, seed: number): Promise<WayU
   const lives = [
     ...federated.map((user) => live(user, logInByProvider)),
     ...guarded.map((user) => live(user, loseFactor)),
-    ...[...guessed, ...guessed].map((user) => live(user, guessPassword, 10)),
+    ...guessed.map((user) => live(user, guessSecret, 20)),
   ];
   return {
     federated,

@@ -6,8 +6,10 @@ import type { Registration } from '../load/ledger.ts';
 /** The load's world, with a provider of OpenID Connect. */
 export interface WayWorld extends World {
   readonly provider: Pick<Provider, 'sign'>;
-  /** Returns the steps of logins that the apis have judged without Redis; undefined while an api does not answer. */
+  /** Returns the guesses that the apis have judged without Redis; undefined while an api does not answer. */
   readonly insured: () => Promise<number | undefined>;
+  /** Forgets the times of tries of second factors, as a quarter of an hour does, but not the totals. */
+  readonly forgetTries: () => Promise<unknown>;
   /** Raised before and after Redis is emptied. */
   redisAge: number;
 }
@@ -41,7 +43,7 @@ export function post(user: WayUser, kind: string, path: string, body: object): P
 /** Sends a request as {@link post} does, and returns the answer's data. Throws if the answer is an error. */
 export async function postRight(user: WayUser, path: string, body: object, accessToken?: string): Promise<Data> {
   const { world, email: idempotencyKey } = user;
-  const request = () => ({ method: 'POST', path, body, idempotencyKey, ...(accessToken && { accessToken }) }) as const;
+  const request = () => ({ method: 'POST', path, body, idempotencyKey, accessToken }) as const;
   const call = { kind: 'set-up', sort: 'write', request } as const;
   const { reply, wasUnsure } = await callUntilAnswered({ world, person: user }, call);
   // A repeat of a confirmation that has taken effect.

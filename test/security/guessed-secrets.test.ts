@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { signIdToken } from '../support/providers.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/test-api.ts';
+import { unlimitedRequests } from '../support/test-environment.ts';
+import { endAppConnections } from '../tools/faults/load/app-request.ts';
+import { createHistory } from '../tools/faults/load/history.ts';
+import { createLedger } from '../tools/faults/load/ledger.ts';
+import { createMailbox } from '../tools/faults/stack/mailbox.ts';
+import { checkGuesses, createGuessedUser, guessSecret } from '../tools/faults/ways/guessed-user.ts';
+import type { WayWorld } from '../tools/faults/ways/way-user.ts';
+
+const redis = new Redis(testEnvironment().redisUrl);
+/** Two apis with one database and one Redis. */
+let apis: readonly [TestApi, TestApi];
+let world: WayWorld;
+
+beforeAll(async () => {
+  const name = uniqueName();
+  const limits = { ...unlimitedRequests, LOGIN_FREE_FAILURES: '15', LOGIN_ACCOUNT_FREE_FAILURES: '1000' };
+  const env = { MONGODB_DATABASE: name, KEY_PREFIX: name, TRUST_PROXY_HOPS: '1', ...limits };
+  apis = [await startTestApi(env), await startTestApi(env)];
+  world = {
+    ...{ history: createHistory(), ledger: createLedger(), mailbox: await createMailbox(), gatewayPorts: [] },
+    apiPorts: apis.map(({ base }) => Number(new URL(base).port)),
+    nextRequestId: randomUUID,
+    provider: { sign: (claims) => signIdToken('office', claims) },
+    redisAge: 0,
+    insured: async () => 0,
+    async forgetTries() {
+      const names = await redis.keys(`{${name}}:limit:second-factor:*`);
+      if (names.length > 0) await redis.unlink(names);
+    },
+  };
+});
+afterAll(async () => {
+  endAppConnections();
+  redis.disconnect();
+  await apis[1].close({ keepData: true });
+  await apis[0].close();
+});
+
+test.each([
+  ['password', 80],
+  ['factor', 80],
+  ['code', 4],
+] as const)('a thief who guesses a %s by every path gets %i verdicts at most', async (secret, most) => {
+  const history = createHistory();
+  const user = await createGuessedUser({ ...world, history }, 1, secret);
+  for (let round = 0; round < 11; round += 1) await guessSecret(user);
+  checkGuesses(user, []);
+  expect(history.violations).toEqual([]);
+  expect(new Set(user.verdicts.values())).toEqual(new Set([most]));
+  for (const by of user.verdicts.keys()) user.verdicts.set(by, 91);
+  checkGuesses(user, []);
+  expect(history.violations).toHaveLength(user.verdicts.size);
+});
