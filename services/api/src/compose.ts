@@ -3,12 +3,15 @@ import { bareAddress, longestTokenSeconds, readProviders } from '@auth-account/c
 import { type EventChannel, eventChannels } from '@auth-account/contracts/events';
 import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
 import { runAndRepeat } from '@auth-account/lifecycle/repeat';
+import { type Build, thisBuild } from '@auth-account/lifecycle/this-build';
+import { type Admission, type AdmissionDeps, createAdmission } from '@auth-account/lifecycle/upgrade';
 import { openEventQueue } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import {
   createProcessReporter,
   type ProcessReporter,
   type ProcessReporterDeps,
+  readProcessReports,
   reportIntervalMs,
 } from '@auth-account/messaging/process-reports';
 import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
@@ -69,6 +72,9 @@ export interface ApiTestOverrides extends TestOverrides {
   readonly limitTimeoutMs?: number;
   /** Limit for the warm-up, in milliseconds. 0 leaves it out. */
   readonly warmUpLimitMs?: number;
+  readonly build?: Build;
+  /** Milliseconds of the waits and looks of an upgrade. */
+  readonly upgradeTimes?: Pick<AdmissionDeps, 'stallMs' | 'unknownMs'>;
 }
 
 /** Milliseconds for which the last request before a stop may run. Transactions are retried for the same time. */
@@ -117,7 +123,7 @@ export async function compose(
   const { config, logger, metrics } = context;
   const { hostNow = overrides.now ?? Date.now } = overrides;
   const clock = createDatabaseClock({ host: hostNow, onCorrected: reportClock(logger, metrics.setClockAhead) });
-  const { now = clock.now } = overrides;
+  const { now = clock.now, build = thisBuild } = overrides;
   const apiMetrics = createApiMetrics(metrics, [...readProviders(config.IDENTITY_PROVIDERS).keys()]);
   // Key files are read first, so that a problem with them is reported before any connection is open.
   const security = await composeSecurity(config, apiMetrics, logger, { ...overrides, now, hostNow });
@@ -134,10 +140,12 @@ export async function compose(
   const isDenied = createIsDenied(denyList);
   const tellers = { publishEvent: eventPublisher.publish, audit: guards.audit, announce, tellSessions };
   const commit = createCommit({ transaction, ...stores, ...tellers });
-  const { heldKeys: name } = redisKeys(config.KEY_PREFIX);
-  const heldKeys = createHeldKeys({ redis: limitRedis, name, keys: security.serverKeys, now });
-  const reporting = { redis: limitRedis, service: 'api', now, hostNow, onMeasured: metrics.setClockAhead };
-  const reporter = composeReporter(reporting, config, security.reportedKeys);
+  const keys = redisKeys(config.KEY_PREFIX);
+  const heldKeys = createHeldKeys({ redis: limitRedis, name: keys.heldKeys, keys: security.serverKeys, now });
+  const reporting = { redis: limitRedis, keys, build, now, hostNow, onMeasured: metrics.setClockAhead };
+  const { reporter, admission } = composePresence(reporting, config, security.reportedKeys, {
+    ...{ upgrades: stores.upgrades, logger, ...overrides.upgradeTimes },
+  });
   const sealedTokens = withHeldKeys(security.sealedTokens, heldKeys);
   const sessionParts = { stores, commit, security: { ...security, sealedTokens }, announce, isDenied, readDenialPage };
   const useCases = composeUseCases({ ...shared, hostNow, ...guards, ...sessionParts });
@@ -170,6 +178,7 @@ export async function compose(
     clock,
     heldKeys,
     reporter,
+    admission,
     argon2Name: security.argon2Name,
     warmUpLimitMs: overrides.warmUpLimitMs,
     rehearsal: () => composeRehearsal({ deps, users: stores.users, readSessions: createReadSessions(mongo, stores) }),
@@ -181,20 +190,27 @@ export async function compose(
   });
 }
 
-function composeReporter(
-  reporting: Omit<ProcessReporterDeps, 'keys' | 'settings'>,
+/** Creates what an upgrade needs of the process: its report, and the order in which it starts. */
+function composePresence(
+  reporting: Omit<ProcessReporterDeps, 'service' | 'settings' | 'build'> & { readonly build: Build },
   config: ApiConfig,
   reportedKeys: Security['reportedKeys'],
-): ProcessReporter {
+  upgrade: Pick<AdmissionDeps, 'upgrades' | 'logger' | 'stallMs' | 'unknownMs'>,
+): { readonly reporter: ProcessReporter; readonly admission: Admission } {
   const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, ACCESS_TOKEN_TTL_SECONDS: signs } = config;
-  return createProcessReporter({
-    ...reporting,
-    keys: redisKeys(config.KEY_PREFIX),
+  const { redis, keys, build } = reporting;
+  const reporter = createProcessReporter({
+    ...{ ...reporting, service: 'api' },
     settings: () => ({
       ...{ issuer, audience, token_seconds: { signs, takes: longestTokenSeconds(config) } },
       keys: reportedKeys(),
     }),
   });
+  const running = () => readProcessReports(redis, keys);
+  return {
+    reporter,
+    admission: createAdmission({ ...upgrade, service: 'api', build, running, mode: config.VERSION_CHECKS }),
+  };
 }
 
 function composeAnnouncements({ redis }: Connections, config: ApiConfig, logger: Logger, metrics: ApiMetrics) {
@@ -232,6 +248,7 @@ interface Served {
   readonly clock: DatabaseClock;
   readonly heldKeys: HeldKeys;
   readonly reporter: ProcessReporter;
+  readonly admission: Admission;
   readonly argon2Name: string;
   /** Creates the app for the warm-up. */
   readonly rehearsal: () => Express;
@@ -245,7 +262,7 @@ function serve(
   { config, logger }: ServiceContext<typeof apiConfig>,
   server: HttpServer,
   connections: Connections,
-  { clock, heldKeys, reporter, argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
+  { clock, heldKeys, reporter, admission, argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
 ): ApiParts {
   const stopping = new AbortController();
   let address: AddressInfo | undefined;
@@ -255,13 +272,14 @@ function serve(
       if (address === undefined) throw new Error('the api does not listen yet');
       return address;
     },
-    readiness: readinessChecks({ connections, config, logger }),
+    readiness: [...readinessChecks({ connections, config, logger }), admission.check],
     async start() {
       const onAway = (error: unknown) => logger.warn({ err: error }, 'MongoDB is away');
       await connectMongo(connections.mongo, stopping.signal, onAway);
       if (stopping.signal.aborted) return;
       await Promise.all([clock.follow(connections.mongo, stopping.signal), heldKeys.follow(stopping.signal)]);
       void runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
+      await admission.admit(stopping.signal);
       if (warmUpLimitMs !== 0) {
         await warmUp({ app: rehearsal(), logger, signal: stopping.signal, limitMs: warmUpLimitMs });
       }
