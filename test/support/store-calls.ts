@@ -23,6 +23,7 @@ const other = randomUUID();
 const at = new Date();
 const event = newEvent();
 const challenge = newChallengeDocument(at);
+const build = { version: '0.0.0', generation: 9, beside: 0, needs: 0 };
 const claim = { lease: id, now: at, limit: 1 };
 const attempt = { subscriber: 'analytics', at, outcome: 'delivered' } as const;
 const { _id, ...sessionFields } = newSessionDocument();
@@ -195,6 +196,10 @@ export const storeCalls: Calls = {
     deadLetters,
   },
   deletions: { countDue: ({ stores }) => stores.deletions.countDue(new Date(0), 1) },
+  upgrades: {
+    note: ({ stores }) => stores.upgrades.note(build, 'completed_at'),
+    reopen: ({ stores }) => stores.upgrades.reopen(build),
+  },
   subscribers: { retry: ({ stores }) => stores.subscribers.retry('analytics', at) },
   idempotency: { findConfirmed: ({ stores }) => stores.idempotency.findConfirmed([id, other]) },
 };

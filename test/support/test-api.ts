@@ -97,9 +97,10 @@ export async function startTestApi(
     if (env.REDIS_URL === undefined) await untilRedisIsReady(parts.readiness);
     return parts;
   };
-  // Limits are counted in memory if Redis answers too slowly. With an hour, no stall of a machine changes counts. A
+  // Some tests start without Redis. Limits are counted in memory if Redis answers too slowly. With an hour, no stall of a machine changes counts. A
   // warm-up would save no time here.
-  const quick = { limitTimeoutMs: 3_600_000, warmUpLimitMs: 0, createHashThreads: shareHashThreads };
+  const upgradeTimes = { unknownMs: 500 };
+  const quick = { limitTimeoutMs: 3_600_000, warmUpLimitMs: 0, upgradeTimes, createHashThreads: shareHashThreads };
   const composed = compose({ config, logger, metrics }, { ...quick, ...overrides });
   const api = await composed.then(open).catch(async (error: unknown) => {
     await close(await composed.catch(() => undefined), env.MONGODB_DATABASE !== undefined);

@@ -31,7 +31,10 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
       defaultMode: {{ $mode }}
 {{- end }}
 {{- end }}
-{{- if has .name (list "api" "push-gateway" "worker" "authctl") }}
+{{- /* The migration is the api's image, and asks for the versions that run, if there is a Redis. */}}
+{{- $isAsking := and (eq .name "migrate") (or $v.redis.existingSecret $v.api.redis.existingSecret) }}
+{{- if eq .name "migrate" }}{{ $_ := set $own "redis" $v.api.redis.existingSecret }}{{ end }}
+{{- if or $isAsking (has .name (list "api" "push-gateway" "worker" "authctl")) }}
 - name: redis
   path: /etc/auth-account/redis
   volume:

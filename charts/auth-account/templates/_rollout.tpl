@@ -1,11 +1,13 @@
 {{/*
 Seconds after which a rollout counts as failed. Kubernetes counts anew with each pod that comes, so this is for one pod: its
-start, with the migrations where it runs them, and `minReadySeconds`, above which Kubernetes wants it to be.
+start, with the migrations where it runs them, its wait for older processes where it has one (600 s), and `minReadySeconds`, above which
+Kubernetes wants it to be.
 */}}
 {{- define "auth-account.progressDeadlineSeconds" -}}
 {{- if kindIs "invalid" .values.progressDeadlineSeconds }}
 {{- $migration := eq (include "auth-account.isMigratedInPod" .) "true" | ternary .root.Values.migrate.activeDeadlineSeconds 0 }}
-{{- add 600 (int64 .values.minReadySeconds) (int64 $migration) }}
+{{- $wait := has .name (list "api" "worker") | ternary 600 0 }}
+{{- add 600 (int64 .values.minReadySeconds) (int64 $migration) $wait }}
 {{- else }}
 {{- int64 .values.progressDeadlineSeconds }}
 {{- end }}

@@ -18,6 +18,7 @@ export {
   serverKeysConfig,
   tokenConfig,
   tokenLifeConfig,
+  versionConfig,
 } from './shared-config.ts';
 export { SmtpSubscriber, SubscriberName, senderDomain, smtpServerOf } from './smtp-config.ts';
 export { urlProblems } from './url-check.ts';

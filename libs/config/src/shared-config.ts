@@ -65,6 +65,15 @@ export const redisConfig = (checks: Readonly<Record<'address' | 'file' | 'certif
   }),
 });
 
+/** Setting for upgrades, to be spread into a service's schema. */
+export const versionConfig = {
+  VERSION_CHECKS: Type.Enum(['enforce', 'warn'], {
+    default: 'enforce',
+    description:
+      'Handling of a version that must not run beside a running one or on newer data: `enforce` refuses or waits; `warn`, for emergencies, only logs it',
+  }),
+};
+
 /** IP address and port that the service listens on, to be spread into a service's schema. */
 const listenConfig = {
   BIND_ADDRESS: Type.Optional(

@@ -49,6 +49,9 @@ export function createRefusalNotes(now: () => number): RefusalNotes {
 export interface ProcessReport extends ReportedSettings {
   /** Service and host (in Kubernetes the pod), such as `api auth-api-5d9`. */
   readonly process: string;
+  /** Version and generation of the build; earlier builds report none. */
+  readonly version?: string;
+  readonly generation?: number;
   /** Milliseconds by which clocks of the process are ahead of Redis's. */
   readonly ahead_ms: {
     /** The host's clock. */
@@ -65,6 +68,7 @@ export interface ProcessReporterDeps {
   readonly redis: RedisClient;
   readonly keys: Pick<RedisKeys, 'processes' | 'processReport'>;
   readonly service: string;
+  readonly build: { readonly version: string; readonly generation: number };
   readonly settings: () => ReportedSettings;
   /** Milliseconds since the epoch, by the clock that dates and judges tokens. */
   readonly now: () => number;
@@ -88,6 +92,7 @@ const keptMs = 3 * reportIntervalMs;
 /** Creates the reporter of a process. It also writes whenever Redis is there again. */
 export function createProcessReporter(deps: ProcessReporterDeps): ProcessReporter {
   const { redis, keys, service, settings, now, hostNow, onMeasured } = deps;
+  const { version, generation } = deps.build;
   const host = `${service} ${hostname()}`;
   const name = `${host} ${randomBytes(4).toString('hex')}`;
 
@@ -99,7 +104,7 @@ export function createProcessReporter(deps: ProcessReporterDeps): ProcessReporte
     const aheadOf = (at: number) => Math.round(at + within - redisMs);
     const ahead_ms = { host: aheadOf(asked), tokens: aheadOf(tokensAsked), within };
     onMeasured('redis', ahead_ms.host);
-    const report: ProcessReport = { process: host, ...settings(), ahead_ms };
+    const report: ProcessReport = { process: host, version, generation, ...settings(), ahead_ms };
     await redis
       .multi()
       .psetex(keys.processReport(name), keptMs, JSON.stringify(report))
@@ -128,7 +133,7 @@ export function createProcessReporter(deps: ProcessReporterDeps): ProcessReporte
   };
 }
 
-/** Returns the reports of all running processes of this version or a later one, sorted by process. */
+/** Returns the reports of all running processes, sorted by process. */
 export async function readProcessReports(
   redis: RedisClient,
   keys: ProcessReporterDeps['keys'],

@@ -11,6 +11,7 @@ import type {
   SessionDocument,
   SpentProofDocument,
   SubscriberDocument,
+  UpgradeDocument,
   UserDocument,
 } from './documents.ts';
 
@@ -28,6 +29,7 @@ export interface Collections {
   readonly outbox: Collection<OutboxDocument>;
   readonly deadLetters: Collection<DeadLetterDocument>;
   readonly subscribers: Collection<SubscriberDocument>;
+  readonly upgrades: Collection<UpgradeDocument>;
 }
 
 /** Returns the collections of a database. Opens nothing. */
@@ -45,5 +47,6 @@ export function collectionsOf(db: Db): Collections {
     outbox: db.collection('outbox'),
     deadLetters: db.collection('dead_letters'),
     subscribers: db.collection('subscribers'),
+    upgrades: db.collection('upgrades'),
   };
 }

@@ -1,5 +1,6 @@
 import type { AccountType, Platform } from '@auth-account/contracts';
 import type { CodePurpose } from '@auth-account/contracts/events';
+import type { UpgradeRecord } from '@auth-account/lifecycle/upgrade';
 import type { Binary } from 'mongodb';
 
 export * from './event-documents.ts';
@@ -200,6 +201,9 @@ export interface SpentProofDocument {
   readonly at: Date;
   readonly purge_at: Date;
 }
+
+/** Collection `upgrades`: the generations of builds that have used the database (docs/releasing.md, "Generations"). */
+export type UpgradeDocument = UpgradeRecord;
 
 /** Distinguishes a repeated request with an `Idempotency-Key` from other requests. */
 export interface RequestMark {

@@ -143,6 +143,7 @@ const indexes = {
     [{ event_id: 1 }, { name: 'by_event' }],
   ],
   subscribers: [],
+  upgrades: [],
 } as const satisfies Record<keyof ReturnType<typeof collectionsOf>, readonly Index[]>;
 
 /**

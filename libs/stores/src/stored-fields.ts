@@ -410,4 +410,10 @@ export const storedFields = describeAll({
       ],
     ],
   },
+  upgrades: {
+    about: 'Not of people. Kept for good.',
+    rows: [
+      [['_id', 'version', 'needs', 'opened_at', 'completed_at'], 'a generation of builds, and since when it counts'],
+    ],
+  },
 });

@@ -1,3 +1,4 @@
+import type { UpgradeRecords } from '@auth-account/lifecycle/upgrade';
 import { type ChallengeStore, createChallengeStore } from './challenge-store.ts';
 import type { Collections } from './collections.ts';
 import { createDeadLetterStore, type DeadLetterStore } from './dead-letter-store.ts';
@@ -19,6 +20,7 @@ import { createSessionStore, type SessionStore } from './session-store.ts';
 import { createSpentProofStore, type SpentProofStore } from './spent-proof-store.ts';
 import { createSubscriberStore, type SubscriberStore } from './subscriber-store.ts';
 import type { RunTransaction } from './transactions/run-transaction.ts';
+import { createUpgradeStore } from './upgrade-store.ts';
 import { createUserStore, type UserStore } from './user-store.ts';
 
 /** All stores of a database, one per noun, and the replay of events, which uses three collections. */
@@ -44,6 +46,7 @@ export interface Stores {
   readonly deadLetters: DeadLetterStore;
   readonly subscribers: SubscriberStore;
   readonly replay: Replay;
+  readonly upgrades: UpgradeRecords;
 }
 
 /**
@@ -76,5 +79,6 @@ export function createStores(collections: Collections, transaction: RunTransacti
     deadLetters: createDeadLetterStore(collections, transaction),
     subscribers: createSubscriberStore(collections),
     replay: createReplay(collections, transaction),
+    upgrades: createUpgradeStore(collections, now),
   };
 }

@@ -3,11 +3,14 @@ import { bareAddress, longestTokenSeconds, readProviders } from '@auth-account/c
 import { type EventChannel, eventChannels } from '@auth-account/contracts/events';
 import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
 import { runAndRepeat } from '@auth-account/lifecycle/repeat';
+import { type Build, thisBuild } from '@auth-account/lifecycle/this-build';
+import { type Admission, type AdmissionDeps, createAdmission } from '@auth-account/lifecycle/upgrade';
 import { openEventQueue } from '@auth-account/messaging';
 import {
   createProcessReporter,
   type ProcessReporter,
   type ProcessReporterDeps,
+  readProcessReports,
   reportIntervalMs,
 } from '@auth-account/messaging/process-reports';
 import { explainRedisError, failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
@@ -55,6 +58,9 @@ export interface ApiTestOverrides extends TestOverrides {
   readonly limitTimeoutMs?: number;
   /** Limit for the warm-up, in milliseconds. 0 leaves it out. */
   readonly warmUpLimitMs?: number;
+  readonly build?: Build;
+  /** Milliseconds of the waits and looks of an upgrade. */
+  readonly upgradeTimes?: Pick<AdmissionDeps, 'stallMs' | 'unknownMs'>;
 }
 
 /** Milliseconds for which the last request before a stop may run. Transactions are retried for the same time. */
@@ -100,7 +106,7 @@ export async function compose(
   const { config, logger } = context;
   const { hostNow = overrides.now ?? Date.now } = overrides;
   const clock = createDatabaseClock({ host: hostNow, onCorrected: reportClock(logger, context.metrics.setClockAhead) });
-  const { now = clock.now } = overrides;
+  const { now = clock.now, build = thisBuild } = overrides;
   const metrics = createApiMetrics(context.metrics, [...readProviders(config.IDENTITY_PROVIDERS).keys()]);
   // Key files are read first, so that a problem with them is reported before any connection is open.
   const security = await composeSecurity(config, metrics, logger, { ...overrides, now, hostNow });
@@ -109,13 +115,21 @@ export async function compose(
   const transaction = createTransactionRunner(connections.mongo, transactionHooks(metrics));
   const stores = { ...createStores(collections, transaction, () => new Date(now())), transaction };
   const registry = createRegistry({ config, logger, metrics, security, stores, connections, now, hostNow });
-  const reporting = { redis: connections.limitRedis, now, hostNow, onMeasured: context.metrics.setClockAhead };
+  const keys = redisKeys(config.KEY_PREFIX);
+  const measured = { now, hostNow, onMeasured: context.metrics.setClockAhead };
+  const { reporter, admission } = composePresence(
+    { redis: connections.limitRedis, keys, build, ...measured },
+    config,
+    registry,
+    { upgrades: stores.upgrades, logger, ...overrides.upgradeTimes },
+  );
   const deps = appDeps(context, metrics, registry, createFence(collections));
   const server = createHttpServer(createApp(deps), { keepAliveSeconds: config.KEEP_ALIVE_SECONDS });
   return serve(context, server, connections, {
     clock,
     heldKeys: registry.heldKeys,
-    reporter: composeReporter(reporting, config, registry),
+    reporter,
+    admission,
     argon2Name: registry.argon2Name,
     warmUpLimitMs: overrides.warmUpLimitMs,
     rehearsal: () =>
@@ -155,22 +169,28 @@ function appDeps(
   };
 }
 
-function composeReporter(
-  reporting: Omit<ProcessReporterDeps, 'keys' | 'settings' | 'service'>,
+/** Creates what an upgrade needs of the process: its report, and the order in which it starts. */
+function composePresence(
+  reporting: Omit<ProcessReporterDeps, 'service' | 'settings' | 'build'> & { readonly build: Build },
   config: ApiConfig,
   { reportedKeys, refusals }: Pick<Security, 'reportedKeys' | 'refusals'>,
-): ProcessReporter {
+  upgrade: Pick<AdmissionDeps, 'upgrades' | 'logger' | 'stallMs' | 'unknownMs'>,
+): { readonly reporter: ProcessReporter; readonly admission: Admission } {
   const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, ACCESS_TOKEN_TTL_SECONDS: signs } = config;
-  return createProcessReporter({
-    ...reporting,
-    service: 'api',
-    keys: redisKeys(config.KEY_PREFIX),
+  const { redis, keys, build } = reporting;
+  const reporter = createProcessReporter({
+    ...{ ...reporting, service: 'api' },
     settings: () => ({
       ...{ issuer, audience, token_seconds: { signs, takes: longestTokenSeconds(config) } },
       keys: reportedKeys(),
       refused_by: refusals(),
     }),
   });
+  const running = () => readProcessReports(redis, keys);
+  return {
+    reporter,
+    admission: createAdmission({ ...upgrade, service: 'api', build, running, mode: config.VERSION_CHECKS }),
+  };
 }
 
 function transactionHooks(metrics: ApiMetrics): TransactionHooks {
@@ -193,6 +213,7 @@ interface Served {
   readonly clock: DatabaseClock;
   readonly heldKeys: HeldKeys;
   readonly reporter: ProcessReporter;
+  readonly admission: Admission;
   readonly argon2Name: string;
   /** Creates the app for the warm-up. */
   readonly rehearsal: () => Express;
@@ -206,7 +227,7 @@ function serve(
   { config, logger }: ServiceContext<typeof apiConfig>,
   server: HttpServer,
   connections: Connections,
-  { clock, heldKeys, reporter, argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
+  { clock, heldKeys, reporter, admission, argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
 ): ApiParts {
   const stopping = new AbortController();
   let address: AddressInfo | undefined;
@@ -216,13 +237,14 @@ function serve(
       if (address === undefined) throw new Error('the api does not listen yet');
       return address;
     },
-    readiness: readinessChecks({ connections, config, logger }),
+    readiness: [...readinessChecks({ connections, config, logger }), admission.check],
     async start() {
       const onAway = (error: unknown) => logger.warn({ err: error }, 'MongoDB is away');
       await connectMongo(connections.mongo, stopping.signal, onAway);
       if (stopping.signal.aborted) return;
       await Promise.all([clock.follow(connections.mongo, stopping.signal), heldKeys.follow(stopping.signal)]);
       void runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
+      await admission.admit(stopping.signal);
       if (warmUpLimitMs !== 0) {
         await warmUp({ app: rehearsal(), logger, signal: stopping.signal, limitMs: warmUpLimitMs });
       }

@@ -10,6 +10,7 @@ import {
   serverKeysConfig,
   tokenConfig,
   urlProblems,
+  versionConfig,
 } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
 import { redisChecks } from '@auth-account/redis';
@@ -22,6 +23,7 @@ const daySeconds = 86_400;
 /** Configuration of the api: each property is an environment variable. */
 export const apiConfig = Type.Object({
   ...runtimeConfig,
+  ...versionConfig,
   ...mongoConfig(mongoChecks),
   ...redisConfig(redisChecks),
   ...tokenConfig,
@@ -149,8 +151,9 @@ export const apiConfig = Type.Object({
 });
 export type ApiConfig = Type.Static<typeof apiConfig>;
 
-/** Variables that only the migrations read. They also read the variables of MongoDB and the log. */
+/** Variables of the migrations' own. They also read the variables of MongoDB, of Redis and of the log. */
 export const migrateConfig = Type.Object({
+  ...versionConfig,
   OUTBOX_RETENTION_SECONDS: Type.Integer({
     minimum: 1,
     maximum: 2_147_483_647,
@@ -158,3 +161,7 @@ export const migrateConfig = Type.Object({
     description: 'Seconds for which delivered outbox rows are kept. A change takes effect with the next migration',
   }),
 });
+
+const { REDIS_URL, ...redisRest } = redisConfig(redisChecks);
+/** Variables of Redis for the migrations, which run without Redis too. */
+export const migrateRedisConfig = { ...redisRest, REDIS_URL: Type.Optional(REDIS_URL) };

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { bareAddress, longestTokenSeconds } from '@auth-account/config';
 import type { ServiceContext, ServiceParts } from '@auth-account/lifecycle';
 import { runAndRepeat } from '@auth-account/lifecycle/repeat';
+import { thisBuild } from '@auth-account/lifecycle/this-build';
 import { createCloseRecorder } from '@auth-account/messaging/close-records';
 import { createCommandPublisher, createStreamNumbers } from '@auth-account/messaging/commands';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
@@ -157,7 +158,7 @@ export async function compose(
   const keys = redisKeys(config.KEY_PREFIX);
   const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
   const reporter = createProcessReporter({
-    ...{ redis, keys, service: 'push-gateway', settings, now, hostNow: now },
+    ...{ redis, keys, service: 'push-gateway', build: thisBuild, settings, now, hostNow: now },
     onMeasured: metrics.setClockAhead,
   });
   const stopping = new AbortController();

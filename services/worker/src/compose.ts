@@ -2,11 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { longestTokenSeconds, readProviders } from '@auth-account/config';
 import type { ServiceContext, ServiceParts } from '@auth-account/lifecycle';
 import { runAndRepeat } from '@auth-account/lifecycle/repeat';
+import { type Build, thisBuild } from '@auth-account/lifecycle/this-build';
+import { createAdmission } from '@auth-account/lifecycle/upgrade';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import {
   createProcessReporter,
   createRefusalNotes,
+  type ProcessReporterDeps,
   type RefusalNotes,
+  readProcessReports,
   reportIntervalMs,
 } from '@auth-account/messaging/process-reports';
 import {
@@ -65,6 +69,7 @@ type Context = ServiceContext<typeof workerConfig>;
 export interface WorkerTestOverrides {
   /** The host's clock, in milliseconds since the epoch. */
   readonly hostNow?: () => number;
+  readonly build?: Build;
 }
 
 /** Parts that the functions below share. */
@@ -208,10 +213,25 @@ function composeSealedPollers(shared: Shared, denyList: DenyList, serverKeys: Ke
   return [...createFactorPollers(parts), ...createRevocations(parts)];
 }
 
+/** Creates what an upgrade needs of the process: its report, and the order in which it starts. */
+function composePresence(
+  { config, stores, logger, refusals }: Shared,
+  build: Build,
+  serverKeys: KeyFileWatch,
+  reporting: Omit<ProcessReporterDeps, 'service' | 'settings' | 'build'>,
+) {
+  const upgrade = { service: 'worker', build, upgrades: stores.upgrades, mode: config.VERSION_CHECKS, logger } as const;
+  const settings = () => ({ keys: { server: reportKeys(serverKeys) }, refused_by: refusals.report() });
+  return {
+    reporter: createProcessReporter({ ...reporting, service: 'worker', build, settings }),
+    admission: createAdmission({ ...upgrade, running: () => readProcessReports(reporting.redis, reporting.keys) }),
+  };
+}
+
 /** Wires the worker. This is the only place that opens its connections. */
 export async function compose(
   { config, logger, metrics: serviceMetrics }: Context,
-  { hostNow = Date.now }: WorkerTestOverrides = {},
+  { hostNow = Date.now, build = thisBuild }: WorkerTestOverrides = {},
 ): Promise<ServiceParts> {
   // Keys and templates are read first, so that a problem with them shows before any connection is open.
   const { setKeyFileRefused: setRefused } = serviceMetrics;
@@ -226,13 +246,12 @@ export async function compose(
   const [keys, db] = [redisKeys(config.KEY_PREFIX), mongo.db(config.MONGODB_DATABASE)];
   const delivered = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind !== 'queue').map(({ name }) => name);
   const metrics = createWorkerMetrics(serviceMetrics, delivered, [...readProviders(config.IDENTITY_PROVIDERS).keys()]);
-  const refusals = createRefusalNotes(clock.now);
   const transaction = composeTransaction(mongo, metrics);
   const now = () => new Date(clock.now());
   const stores = createStores(collectionsOf(db), transaction, now);
   const shared: Shared = {
-    config,
-    ...{ stores, transaction, adding, consuming, keys, metrics, refusals, logger },
+    ...{ config, stores, transaction, adding, consuming, keys, metrics, logger },
+    refusals: createRefusalNotes(clock.now),
     registry: serviceMetrics.registry,
     now,
   };
@@ -245,21 +264,20 @@ export async function compose(
   const secrets = () => serverKeys.current().keys.map(readSecret);
   const { erasing, counting } = createErasure({ ...shared, denyList, lifetimeMs, redis: denying, secrets });
   const lonePollers = [counting, ...composeSealedPollers(shared, denyList, serverKeys)];
-  const { queues } = delivery;
   denying.on('ready', reconcile.trigger);
   adding.on('ready', relay.trigger);
   const stopping = new AbortController();
-  const reporter = createProcessReporter({
-    ...{ redis: denying, keys, service: 'worker', now: clock.now, hostNow, onMeasured: serviceMetrics.setClockAhead },
-    settings: () => ({ keys: { server: reportKeys(serverKeys) }, refused_by: refusals.report() }),
-  });
+  const reporting = { redis: denying, keys, now: clock.now, hostNow, onMeasured: serviceMetrics.setClockAhead };
+  const { reporter, admission } = composePresence(shared, build, serverKeys, reporting);
   return {
-    readiness: createReadiness(db, denying),
+    readiness: [...createReadiness(db, denying), admission.check],
     async start() {
       await connectMongo(mongo, stopping.signal, createErrorLog(logger, 'MongoDB connection'));
       if (stopping.signal.aborted) return;
       await clock.follow(mongo, stopping.signal);
       void runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
+      await admission.admit(stopping.signal);
+      if (stopping.signal.aborted) return;
       for (const consumer of consumers) consumer.start();
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
@@ -268,13 +286,13 @@ export async function compose(
       logger.info({ subscribers: config.EVENT_SUBSCRIBERS.map(({ name }) => name) }, 'worker runs');
     },
     shutdown: [
-      { name: 'process report', run: reporter.remove, timeoutMs: 250 },
       { name: 'key files', run: () => serverKeys.close(), timeoutMs: 100 },
       ...shutdownSteps({
         stopping,
         pollers: [relay, reconcile, ...erasing, ...lonePollers, ...eventPollers],
         consumers,
-        queues: queues.map(({ queue }) => queue),
+        queues: delivery.queues.map(({ queue }) => queue),
+        removeReport: reporter.remove,
         redis: [denying, adding, consuming],
         mongo,
         logger,

@@ -10,6 +10,7 @@ import {
   serverKeysConfig,
   smtpServerOf,
   tokenLifeConfig,
+  versionConfig,
 } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
 import { redisChecks } from '@auth-account/redis';
@@ -50,6 +51,7 @@ const QueueSubscriber = Type.Object({ name: SubscriberName, kind: Type.Literal('
 /** Configuration of the worker: each property is an environment variable. */
 export const workerConfig = Type.Object({
   ...runtimeConfig,
+  ...versionConfig,
   ...mongoConfig(mongoChecks),
   ...redisConfig(redisChecks),
   ...tokenLifeConfig,

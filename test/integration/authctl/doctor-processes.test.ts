@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { thisBuild } from '@auth-account/lifecycle/this-build';
 import { waitUntil } from '@auth-account/local-stack';
 import { createProcessReporter, createRefusalNotes, readProcessReports } from '@auth-account/messaging/process-reports';
 import { redisKeys } from '@auth-account/redis';
@@ -14,6 +15,7 @@ import { startTestGateway, type TestGateway } from '../../support/gateway-scene.
 import { openStream, refusalOf } from '../../support/push-client.ts';
 import { recordLog } from '../../support/recorded-log.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount } from '../../support/second-factor.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 import { newSigningKey } from '../../support/token-forger.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
@@ -87,6 +89,29 @@ test('the doctor finds agreeing processes well, and knows the keys and the clock
   }
 });
 
+test('the doctor lists running versions side by side, and says which is too old for the data', async () => {
+  const { version, generation } = thisBuild;
+  const [one] = (await examine()).get('versions') ?? [];
+  expect(one).toEqual({ status: 'ok', detail: expect.stringMatching(/^\S+ \(generation \d+\): api \S+$/) });
+  expect(one?.detail.startsWith(`${version} (generation ${generation})`)).toBe(true);
+
+  const later = { version: '9.0.0', generation: generation + 1, beside: 0, needs: generation + 1 };
+  await startApi({}, { build: later });
+  const [found] = (await examine()).get('versions') ?? [];
+  expect(found).toMatchObject({
+    status: 'warning',
+    detail: expect.stringMatching(/^\S+ \(generation \d+\): api \S+; 9\.0\.0 \(generation \d+\): api \S+$/),
+  });
+
+  await storesOf(right.collections).upgrades.note(later, 'completed_at');
+  const [refused] = (await examine()).get('versions') ?? [];
+  await right.collections.upgrades.deleteOne({ _id: later.generation });
+  const detail = expect.stringMatching(
+    / must not run on data that needs generation .*: run version 9\.0\.0 or later; /,
+  );
+  expect(refused).toMatchObject({ status: 'failed', detail, mend: expect.stringContaining('Upgrade') });
+});
+
 test('a process that has stopped is no longer examined', async () => {
   const gateway = await startTestGateway({ env });
   await gateway.close();
@@ -155,7 +180,14 @@ test.each([
 test('the doctor names the processes that a provider has refused since it last took their key', async () => {
   const notes = createRefusalNotes(Date.now);
   const reporter = createProcessReporter({
-    ...{ redis, keys: redisKeys(right.keyPrefix), service: 'worker', now: Date.now, hostNow: Date.now },
+    ...{
+      redis,
+      keys: redisKeys(right.keyPrefix),
+      service: 'worker',
+      build: thisBuild,
+      now: Date.now,
+      hostNow: Date.now,
+    },
     settings: () => ({ keys: {}, refused_by: notes.report() }),
     onMeasured: () => undefined,
   });

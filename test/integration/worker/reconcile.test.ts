@@ -253,7 +253,7 @@ describe('the reconciliation with a Redis that fails', () => {
     const scene = closing(await openWorkerScene([], redis.url));
     const worker = closing(await startTestWorker(scene.env));
     await eventually('Redis is there', async () => (await worker.readiness()).redis?.ok === true);
-    expect(await worker.readiness()).toEqual({ mongodb: { ok: true }, redis: { ok: true } });
+    expect(await worker.readiness()).toEqual({ mongodb: { ok: true }, redis: { ok: true }, generation: { ok: true } });
     await scene.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
     await scene.redis.config('SET', 'appendonly', 'no');
     const reason = 'warning: maxmemory-policy is allkeys-lru, should be noeviction; append-only file is 0, should be 1';

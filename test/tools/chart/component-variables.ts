@@ -1,4 +1,4 @@
-import { apiConfig, migrateConfig } from '@auth-account/api/config';
+import { apiConfig, migrateConfig, migrateRedisConfig } from '@auth-account/api/config';
 import { probeConfig } from '@auth-account/authctl/probe-config';
 import { type describeConfig, logConfig, mongoConfig } from '@auth-account/config';
 import { pushGatewayConfig } from '@auth-account/push-gateway/config';
@@ -27,9 +27,9 @@ function read({ properties, required }: ConfigSchema): Variable[] {
   }));
 }
 
-/** Returns the variables of the migrations, which are some of the api's (MongoDB, the log) and their own. */
+/** Returns the variables of the migrations, which are some of the api's (MongoDB, Redis, the log) and their own. */
 function migrateVariables(): Variable[] {
-  const common = { ...mongoConfig(mongoChecks), ...logConfig };
+  const common = { ...mongoConfig(mongoChecks), ...migrateRedisConfig, ...logConfig };
   return [...read(apiConfig).filter(({ name }) => name in common), ...read(migrateConfig)];
 }
 
@@ -63,6 +63,7 @@ const shared = new Set([
   'ACCESS_TOKEN_ALGORITHM',
   'KEY_PREFIX',
   'MONGODB_DATABASE',
+  'VERSION_CHECKS',
 ]);
 
 /**

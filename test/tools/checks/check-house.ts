@@ -106,7 +106,7 @@ const measures: readonly Measure[] = [
   {
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
-    aim: 54_940,
+    aim: 55_310,
     count: wordsByHand,
   },
   {

@@ -32,7 +32,7 @@ function allRows(): Row[] {
 function cellsOf(row: Row): { name: string; services: string; meaning: string } {
   return {
     name: `\`${row.name}\``,
-    services: row.services.length === Object.keys(SERVICES).length ? 'all' : row.services.join(', '),
+    services: Object.keys(SERVICES).every((name) => row.services.includes(name)) ? 'all' : row.services.join(', '),
     meaning: row.secret ? `${row.description}. From a file: \`${row.name}_FILE\`` : row.description,
   };
 }
@@ -78,7 +78,8 @@ function serviceLine([service, schema]: [string, (typeof SCHEMAS)[keyof typeof S
 
 function serviceSection(): string {
   const head = ['| Service | Required | Optional |', '| --- | --- | --- |'];
-  const intro = '`migrate` (`services/api/bin/migrate.ts`) also reads the variables of MongoDB and of the log.';
+  const intro =
+    '`migrate` (`services/api/bin/migrate.ts`) also reads the variables of MongoDB and of the log, and, if `REDIS_URL` is set, of Redis.';
   return section('By service', intro, [...head, ...Object.entries(SCHEMAS).map(serviceLine)]);
 }
 

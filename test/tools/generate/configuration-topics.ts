@@ -14,7 +14,7 @@ export const topics: readonly Topic[] = [
     intro: 'Port 0 takes a free port. The ops ports serve `/livez`, `/readyz` and `/metrics`: do not expose them.',
     names: /^(BIND_ADDRESS|.*_PORT|TRUST_PROXY_HOPS|PUSH_PUBLIC_URL|ALLOWED_ORIGINS|KEEP_ALIVE_SECONDS)$/,
   },
-  { title: 'Logs and shutdown', names: /^(LOG_|SHUTDOWN_)/ },
+  { title: 'Logs, shutdown and upgrades', names: /^(LOG_|SHUTDOWN_|VERSION_)/ },
   { title: 'MongoDB', names: /^(MONGODB_|OUTBOX_)/ },
   {
     title: 'Redis',

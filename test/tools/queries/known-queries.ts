@@ -63,6 +63,7 @@ const reasons: Readonly<Record<string, Reasons>> = {
   'outbox find {state} by created_at': { allShards: worker },
   'subscribers find {configured_at exists}': { scans: 'a few documents' },
   'subscribers find {}': { scans: 'a few documents, all of which are wanted' },
+  'upgrades find {}': { scans: 'a few documents, all of which are wanted' },
   'user_sessions find {_id <>, created_request_id}': { allShards: operator },
   'user_sessions find {claims_changed_at <>, claims_request_id}': { allShards: operator },
   'user_sessions find {claims_changed_at <>, is_revoked} by claims_changed_at': { allShards: worker },

@@ -80,4 +80,5 @@ export const shardKeys: Readonly<Record<string, ShardKey>> = {
     changes: 'a worker asks all shards',
   },
   subscribers: { slotFrom: [], why: 'a few documents', changes: 'not sharded: it stays on one shard' },
+  upgrades: { slotFrom: [], why: 'a few documents', changes: 'not sharded' },
 };

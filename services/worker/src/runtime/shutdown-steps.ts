@@ -15,6 +15,8 @@ export interface ShutdownDeps {
   /** `close` lets work under way end, `abort` interrupts it. */
   readonly consumers: readonly (Closable & { abort(): void })[];
   readonly queues: readonly Closable[];
+  /** Removes the report of the process: processes of a newer version wait for that. */
+  readonly removeReport: () => Promise<void>;
   readonly redis: readonly RedisClient[];
   readonly mongo: MongoClient;
   readonly logger: Logger;
@@ -32,6 +34,7 @@ export function shutdownSteps({
   pollers,
   consumers,
   queues,
+  removeReport,
   redis,
   mongo,
   logger,
@@ -61,6 +64,7 @@ export function shutdownSteps({
       },
       timeoutMs: 500,
     },
+    { name: 'process report', run: removeReport, timeoutMs: 250 },
     {
       name: 'redis',
       run() {

@@ -1,3 +1,4 @@
+import { findNewerData, type UpgradeRecord } from '@auth-account/lifecycle/upgrade';
 import { type ProcessReport, type ReportedKeys, readProcessReports } from '@auth-account/messaging/process-reports';
 import type { KidInUse } from '@auth-account/stores/kids-in-use';
 import type { Mongo, RedisStore } from '../../compose.ts';
@@ -7,14 +8,15 @@ import { type Finding, failed, judgeClock, ok, warning } from './finding.ts';
 type Stores = Pick<Mongo & RedisStore, 'db' | 'stores' | 'redis' | 'keys'>;
 
 /**
- * Compares what the running processes report of themselves every 20 s: their clocks with MongoDB's, and their settings
- * and keys with each other's and with the stored data.
+ * Compares what the running processes report of themselves every 20 s: their clocks with MongoDB's, and their versions,
+ * settings and keys with each other's and with the stored data.
  */
 export async function checkProcesses({ db, stores, redis, keys }: Stores): Promise<Finding[]> {
-  const [reports, redisAheadMs, inUse] = await Promise.all([
+  const [reports, redisAheadMs, inUse, upgrades] = await Promise.all([
     readProcessReports(redis, keys),
     measureRedis({ db, redis }),
     stores.kidsInUse(),
+    stores.upgrades.list(),
   ]);
   if (reports.length === 0) {
     const mend =
@@ -27,7 +29,26 @@ export async function checkProcesses({ db, stores, redis, keys }: Stores): Promi
     ...checkSigners(report, reports),
     ...checkRefusals(report),
   ]);
-  return [...findings, ...checkSealed(inUse, reports)];
+  return [checkVersions(reports, upgrades), ...findings, ...checkSealed(inUse, reports)];
+}
+
+/** Lists the processes by version, and looks for those that are too old for the data. */
+function checkVersions(reports: readonly ProcessReport[], upgrades: readonly UpgradeRecord[]): Finding {
+  const builds = reports.map(({ process, version = 'unknown', generation = 0 }) => ({ process, version, generation }));
+  const groups = Map.groupBy(builds, ({ version, generation }) => `${version} (generation ${generation})`);
+  const lines = [...groups]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([name, group]) => `${name}: ${group.map(({ process }) => process).join(', ')}`);
+  const faults = new Set(builds.flatMap((build) => findNewerData(build, upgrades) ?? []));
+  const [check, detail, page] = [
+    'versions',
+    [...faults, ...lines].join('; '),
+    'docs/operations.md, "Upgrade and roll back"',
+  ];
+  if (faults.size > 0) return failed(check, detail, `Upgrade what is too old for the data: ${page}.`);
+  return groups.size === 1
+    ? ok(check, detail)
+    : warning(check, detail, `Complete the upgrade, or roll it back: ${page}.`);
 }
 
 /** Returns the milliseconds by which Redis's clock is ahead of MongoDB's. */
