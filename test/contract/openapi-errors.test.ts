@@ -15,6 +15,7 @@ import {
   registerAccount,
   type TokenPair,
 } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { createAuthenticator } from '../support/authenticator.ts';
 import {
   changeEmail,
@@ -26,7 +27,7 @@ import {
   wrongCodeOf,
 } from '../support/codes.ts';
 import { type GoodRequest, goodRequests, requestTo, sendTo } from '../support/good-requests.ts';
-import { bearer, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
+import { insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { startHoldingProxy } from '../support/holding-proxy.ts';
 import { type Answer, send } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';

@@ -1,5 +1,5 @@
 import { newSession, password } from './accounts.ts';
-import { bearer } from './groups.ts';
+import { type ApiDriver, bearer } from './api-driver.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from './test-api.ts';
 
 /**
@@ -29,8 +29,8 @@ export async function openErasureScene(
 }
 
 /** Orders the deletion of the account. Throws if the answer is not 202. */
-export async function orderDeletion(api: Pick<TestApi, 'post'>, caller: { readonly access_token: string }) {
-  const answer = await api.post('/api/v1/account/deletion', { current_password: password }, bearer(caller));
+export async function orderDeletion(api: ApiDriver, caller: { readonly access_token: string }) {
+  const answer = await api.scheduleDeletion({ current_password: password }, bearer(caller));
   if (answer.status !== 202) throw new Error(`the deletion answered ${answer.status}: ${answer.text}`);
 }
 

@@ -6,7 +6,7 @@ import type { IdentityDocument } from '@auth-account/stores/documents';
 import { createSealedSecrets, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newSession, password } from '../../support/accounts.ts';
-import { bearer } from '../../support/groups.ts';
+import { bearer } from '../../support/api-driver.ts';
 import {
   exchangingEntry,
   newHome,
@@ -29,8 +29,6 @@ const exchanges = createServer(async (req, res) => {
   issuer.handle(req, res);
 });
 const log: RecordedLog = recordLog('api', 'debug');
-const path = '/api/v1/auth/federated/office';
-
 beforeAll(async () => {
   issuer = await startProvider();
   const { issuer: url, jwksUri } = issuer;
@@ -84,7 +82,11 @@ const outcomeOf = (user_id: string) =>
 describe('an authorization code of a provider', () => {
   test('the code of a registration is exchanged, and the token is stored sealed', async () => {
     const person = newPerson();
-    const { status, json } = await api.post(path, { ...(await proof(person, 'web')), ...newHome });
+    const { status, json } = await api.logInByProvider({
+      provider: 'office',
+      ...(await proof(person, 'web')),
+      ...newHome,
+    });
     expect(status).toBe(201);
     const { user_id } = json.data;
     expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
@@ -97,10 +99,10 @@ describe('an authorization code of a provider', () => {
     const session = await newSession(api);
     const person = newPerson();
     const body = { ...(await proof(person)), current_password: password };
-    expect((await api.post('/api/v1/account/identities/office', body, bearer(session))).status).toBe(201);
+    expect((await api.linkIdentity({ identity: 'office', ...body }, bearer(session))).status).toBe(201);
     const kept = await openedToken(session.user_id);
     const asked = issuer.asked('token');
-    expect((await api.post(path, await proof(person))).status).toBe(200);
+    expect((await api.logInByProvider({ provider: 'office', ...(await proof(person)) })).status).toBe(200);
     expect([issuer.asked('token'), await openedToken(session.user_id)]).toEqual([asked, kept]);
   });
 
@@ -108,10 +110,10 @@ describe('an authorization code of a provider', () => {
     const session = await newSession(api);
     const person = newPerson();
     const { authorization_code: _, ...body } = { ...(await proof(person)), current_password: password };
-    await api.post('/api/v1/account/identities/office', body, bearer(session));
+    await api.linkIdentity({ identity: 'office', ...body }, bearer(session));
     const at = Date.now();
     const { secret } = await switchOn(api, session, at);
-    const half = await api.post(path, await proof(person));
+    const half = await api.logInByProvider({ provider: 'office', ...(await proof(person)) });
     expect(half.json.error_code).toBe('ERR-SECOND-FACTOR-REQUIRED');
     expect(await openedToken(session.user_id)).toBe(issuer.issued().at(-1));
     const code = codeAt(secret, at + 30_000);
@@ -134,14 +136,14 @@ describe('a code that brings no token', () => {
       const person = newPerson();
       const before = faultsLogged();
       issuer.behave(behaviour, 'token');
-      const { status, json } = await api.post(path, { ...(await proof(person)), ...newHome });
+      const { status, json } = await api.logInByProvider({ provider: 'office', ...(await proof(person)), ...newHome });
       expect(status).toBe(201);
       const { user_id } = json.data;
       expect(await storedToken(user_id)).toBeUndefined();
       expect(outcomeOf(user_id)).toMatchObject([{ event: 'provider_token.refused', reason, outcome: 'failure' }]);
       expect(faultsLogged()).toBe(before + 1);
       issuer.behave({}, 'token');
-      expect((await api.post(path, await proof(person))).status).toBe(200);
+      expect((await api.logInByProvider({ provider: 'office', ...(await proof(person)) })).status).toBe(200);
       expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
     },
   );
@@ -149,13 +151,15 @@ describe('a code that brings no token', () => {
   test('a code that gets no answer in 3 s refuses no login', async () => {
     const person = newPerson();
     // Makes the api fetch the provider's keys, if no other test has.
-    expect((await api.post(path, await proof(person))).json.error_code).toBe('ERR-REGISTRATION-REQUIRED');
+    expect((await api.logInByProvider({ provider: 'office', ...(await proof(person)) })).json.error_code).toBe(
+      'ERR-REGISTRATION-REQUIRED',
+    );
     const timeouts: number[] = [];
     const timeOut = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
       timeouts.push(ms);
       return AbortSignal.abort(new DOMException('it took too long', 'TimeoutError'));
     });
-    const { status, json } = await api.post(path, { ...(await proof(person)), ...newHome });
+    const { status, json } = await api.logInByProvider({ provider: 'office', ...(await proof(person)), ...newHome });
     timeOut.mockRestore();
     expect([status, await storedToken(json.data.user_id), timeouts]).toEqual([201, undefined, [3_000]]);
     expect(outcomeOf(json.data.user_id)).toMatchObject([{ reason: 'unavailable', outcome: 'failure' }]);
@@ -167,7 +171,11 @@ describe('a code that brings no token', () => {
       mongo.db(database).command({ collMod: collections.users.collectionName, validator });
     await refuse({ 'identities.refresh_token': { $exists: false } });
     try {
-      const { status, json } = await api.post(path, { ...(await proof(newPerson())), ...newHome });
+      const { status, json } = await api.logInByProvider({
+        provider: 'office',
+        ...(await proof(newPerson())),
+        ...newHome,
+      });
       expect([status, await storedToken(json.data.user_id)]).toEqual([201, undefined]);
       expect(outcomeOf(json.data.user_id)).toMatchObject([{ reason: 'not_stored' }]);
       expect(log.lines).toContainEqual(expect.objectContaining({ msg: "a provider's token was not stored" }));
@@ -181,16 +189,21 @@ describe('a code that brings no token', () => {
     const { challenge_id, nonce } = await requestProviderLogin(api);
     const id_token = await issuer.sign({ ...newPerson(), iss: `${issuer.issuer}/plain`, aud: 'app', nonce });
     const body = { challenge_id, id_token, authorization_code: 'any', ...newHome };
-    const plain = await api.post('/api/v1/auth/federated/plain', body);
+    const plain = await api.logInByProvider({ provider: 'plain', ...body });
     const { authorization_code: _, ...without } = await proof(newPerson());
-    const bare = await api.post(path, { ...without, ...newHome });
+    const bare = await api.logInByProvider({ provider: 'office', ...without, ...newHome });
     expect([plain.status, bare.status, issuer.asked('token')]).toEqual([201, 201, asked]);
     expect([plain, bare].flatMap(({ json }) => outcomeOf(json.data.user_id))).toEqual([]);
   });
 
   test('the code of somebody else refuses no login', async () => {
     const authorization_code = issuer.issueCode({ sub: 'somebody else', aud: 'app' });
-    const { status, json } = await api.post(path, { ...(await proof(newPerson())), authorization_code, ...newHome });
+    const { status, json } = await api.logInByProvider({
+      provider: 'office',
+      ...(await proof(newPerson())),
+      authorization_code,
+      ...newHome,
+    });
     expect([status, await storedToken(json.data.user_id)]).toEqual([201, undefined]);
     expect(outcomeOf(json.data.user_id)).toMatchObject([{ reason: 'other_person' }]);
   });
@@ -198,24 +211,38 @@ describe('a code that brings no token', () => {
   test('a code that was sent to a page that nobody has configured refuses no login', async () => {
     const person = newPerson();
     const authorization_code = issuer.issueCode({ sub: person.sub, aud: 'app' }, webPage);
-    const { status, json } = await api.post(path, { ...(await proof(person)), authorization_code, ...newHome });
+    const { status, json } = await api.logInByProvider({
+      provider: 'office',
+      ...(await proof(person)),
+      authorization_code,
+      ...newHome,
+    });
     expect([status, outcomeOf(json.data.user_id).map(({ reason }) => reason)]).toEqual([201, ['wrong_code']]);
   });
 
   test('a code of another app, or a used one, refuses no login', async () => {
     const person = newPerson();
-    const { json } = await api.post(path, { ...(await proof(person)), authorization_code: 'unknown', ...newHome });
+    const { json } = await api.logInByProvider({
+      provider: 'office',
+      ...(await proof(person)),
+      authorization_code: 'unknown',
+      ...newHome,
+    });
     const { authorization_code } = await proof(person, 'web');
-    expect((await api.post(path, { ...(await proof(person)), authorization_code })).status).toBe(200);
+    expect(
+      (await api.logInByProvider({ provider: 'office', ...(await proof(person)), authorization_code })).status,
+    ).toBe(200);
     expect(outcomeOf(json.data.user_id).map(({ reason }) => reason)).toEqual(['wrong_code', 'wrong_code']);
   });
 
   test('a code is not used up if the person must register first', async () => {
     const body = await proof(newPerson());
     const asked = issuer.asked('token');
-    expect((await api.post(path, body)).json.error_code).toBe('ERR-REGISTRATION-REQUIRED');
+    expect((await api.logInByProvider({ provider: 'office', ...body })).json.error_code).toBe(
+      'ERR-REGISTRATION-REQUIRED',
+    );
     expect(issuer.asked('token')).toBe(asked);
-    const { json } = await api.post(path, { ...body, ...newHome });
+    const { json } = await api.logInByProvider({ provider: 'office', ...body, ...newHome });
     expect(await storedToken(json.data.user_id)).toBeDefined();
   });
 });
@@ -227,7 +254,7 @@ test.each(['unlinked', 'given up by its provider', 'erased with its account'])(
     const { user_id } = session;
     const person = newPerson();
     const { authorization_code: _, ...body } = { ...(await proof(person)), current_password: password };
-    const { json } = await api.post('/api/v1/account/identities/office', body, bearer(session));
+    const { json } = await api.linkIdentity({ identity: 'office', ...body }, bearer(session));
     const { identity_id } = json.data;
     const { users, providerRevocations } = api.collections;
     onExchange = async () => {
@@ -235,7 +262,7 @@ test.each(['unlinked', 'given up by its provider', 'erased with its account'])(
       else if (how === 'erased with its account') await users.deleteOne({ _id: user_id });
       else await users.updateOne({ _id: user_id }, { $pull: { identities: { id: identity_id } } });
     };
-    await api.post(path, await proof(person));
+    await api.logInByProvider({ provider: 'office', ...(await proof(person)) });
     const row = await providerRevocations.findOne({ _id: identity_id });
     expect(row).toMatchObject({ user_id, provider: 'office', client_id: 'app', attempts: 0 });
     expect(await opened(row ?? undefined, user_id, identity_id)).toBe(issuer.issued().at(-1));
@@ -246,10 +273,10 @@ test.each(['unlinked', 'given up by its provider', 'erased with its account'])(
 test('simultaneous logins with codes store one token', async () => {
   const person = newPerson();
   const { authorization_code: _, ...first } = await proof(person);
-  const { user_id } = (await api.post(path, { ...first, ...newHome })).json.data;
+  const { user_id } = (await api.logInByProvider({ provider: 'office', ...first, ...newHome })).json.data;
   const bodies = await Promise.all(Array.from({ length: 4 }, () => proof(person)));
   // On a busy machine a login of one account may have to wait too long for the others.
-  const answers = await Promise.all(bodies.map((body) => api.post(path, body)));
+  const answers = await Promise.all(bodies.map((body) => api.logInByProvider({ provider: 'office', ...body })));
   expect(answers.map(({ status }) => status)).toContain(200);
   expect(issuer.issued()).toContain(await openedToken(user_id));
   const outcomes = outcomeOf(user_id);
@@ -268,7 +295,7 @@ test('of many codes at once 32 are exchanged, and the other logins wait for none
   };
   const people = Array.from({ length: 34 }, () => newPerson());
   const logins = people.map(async (person) => {
-    const answer = await api.post(path, { ...(await proof(person)), ...newHome });
+    const answer = await api.logInByProvider({ provider: 'office', ...(await proof(person)), ...newHome });
     answered += 1;
     return { person, status: answer.status, user_id: answer.json.data.user_id };
   });
@@ -280,7 +307,7 @@ test('of many codes at once 32 are exchanged, and the other logins wait for none
   const without = all.filter(({ user_id }) => outcomeOf(user_id).some(({ reason }) => reason === 'unavailable'));
   expect(without).toHaveLength(2);
   for (const { person, user_id } of without) {
-    expect((await api.post(path, await proof(person))).status).toBe(200);
+    expect((await api.logInByProvider({ provider: 'office', ...(await proof(person)) })).status).toBe(200);
     expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
   }
 });

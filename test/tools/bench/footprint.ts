@@ -6,6 +6,7 @@ import { openRedis, workerOptions } from '@auth-account/redis';
 import { ensureIndexes } from '@auth-account/stores';
 import { Binary, type Collection, type Document, Timestamp } from 'mongodb';
 import { newEmail, password } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { answerTo, begin, keepConnections } from '../../support/http-client.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack } from '../../support/test-stack.ts';
@@ -32,7 +33,7 @@ let wire = 0;
 /** Sends a request on the one connection, and counts the bytes in both directions. */
 async function send(path: string, body?: object, token?: string) {
   const headers = { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() };
-  const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const authorization = token === undefined ? {} : bearer(token);
   const options = { agent, method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...authorization } };
   const sent = begin(stack.apiUrl, { ...options, path });
   let before = 0;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { bearer } from '../../support/api-driver.ts';
 import { openGreeted } from '../../support/push-client.ts';
 import type { DemoStack } from './demo-stack.ts';
 import { createPost, milliseconds, say, show, showClose } from './narration.ts';
@@ -41,7 +42,7 @@ export async function tellMainPath(stack: DemoStack): Promise<void> {
   const refreshed = (await post('auth/refresh', 200, { refresh_token: tokens.refresh_token })).json.data;
 
   say('8. The cook logs out: the session is revoked, and the stream of this device closes.');
-  const authorization = { Authorization: `Bearer ${refreshed.access_token}` };
+  const authorization = bearer(refreshed);
   await post('auth/logout', 200, { refresh_token: refreshed.refresh_token }, authorization);
   await showClose(stream, 'LOGOUT_CONFIRMED');
 

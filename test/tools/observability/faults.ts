@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import type { TestStack } from '../../support/test-stack.ts';
 
 /** A fault, and the alerts that it must cause. */
@@ -30,7 +31,7 @@ const flood: Fault = {
   async induce(stack, enough) {
     const client = () =>
       repeat(enough, async () => {
-        await stack.post('/api/v1/auth/login', { email: newEmail(), password });
+        await stack.logIn({ email: newEmail(), password });
         await pause(200);
       });
     await Promise.all(Array.from({ length: 60 }, client));
@@ -41,10 +42,9 @@ const redisGone: Fault = {
   name: 'Redis is killed, and apps go on',
   alerts: ['AuthRedisAway'],
   async induce(stack, enough) {
-    const { access_token } = await newSession(stack);
+    const session = await newSession(stack);
     await stack.redis.kill();
-    const Authorization = `Bearer ${access_token}`;
-    await repeat(enough, () => stack.get('/api/v1/auth/sessions', { Authorization }));
+    await repeat(enough, () => stack.listSessions(bearer(session)));
   },
 };
 

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
+import { bearer } from '../../../support/api-driver.ts';
 import type { Session } from '../agent/sessions.ts';
 import { type Cluster, ports } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
@@ -91,7 +92,7 @@ export async function beginRotation(cluster: Cluster): Promise<Rotation> {
 async function assertAccepted({ agent }: Cluster, apis: readonly string[], sessions: readonly Session[]) {
   for (const api of apis) {
     for (const { access_token } of sessions) {
-      const headers = { Authorization: `Bearer ${access_token}` };
+      const headers = bearer(access_token);
       const { status } = await agent.call('ask', { url: `${api}/api/v1/auth/sessions`, method: 'GET', headers });
       assert.equal(status, 200, `${api} takes a token of ${kidOf(access_token)}`);
     }

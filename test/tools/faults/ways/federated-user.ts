@@ -30,7 +30,7 @@ export function createFederatedUser(world: WayWorld, seed: number, id: number): 
 export async function logInByProvider(user: FederatedUser): Promise<void> {
   const { world, sub, email, deviceId, registration } = user;
   if (user.used !== undefined && world.history.now() - user.used.at > repeatMs) return reuse(user, user.used);
-  const { reply: asked } = await post(user, 'federated challenge', 'federated/challenge', {});
+  const { reply: asked } = await post(user, 'federated challenge', 'createFederatedChallenge');
   if (asked?.status !== 200) {
     if (asked !== undefined) violate(user, 'a challenge for a provider was refused', asked);
     return;
@@ -38,10 +38,13 @@ export async function logInByProvider(user: FederatedUser): Promise<void> {
   const { challenge_id, nonce } = asked.data;
   const iat = Math.floor(Date.now() / 1_000) - 5;
   const claims = { aud: 'app', sub, email, email_verified: true, nonce, iat };
-  const body = { challenge_id, id_token: await world.provider.sign(claims), device_id: deviceId };
+  const body = { challenge_id: String(challenge_id), id_token: await world.provider.sign(claims), device_id: deviceId };
   user.logins += 1;
   const given = { ...body, space_creation_mode: 'CREATE_NEW_HOME' };
-  const { reply, wasUnsure } = await post(user, 'login, provider', `federated/${providerName}`, given);
+  const { reply, wasUnsure } = await post(user, 'login, provider', 'logInByProvider', {
+    provider: providerName,
+    ...given,
+  });
   if (reply === undefined) return;
   if (reply.status >= 300) {
     // A repeat after a minute finds the challenge used.
@@ -60,7 +63,7 @@ export async function logInByProvider(user: FederatedUser): Promise<void> {
 /** Uses an earlier challenge again, which must open no session. */
 async function reuse(user: FederatedUser, { body }: Used): Promise<void> {
   user.used = undefined;
-  const { reply } = await post(user, 'login, used challenge', `federated/${providerName}`, body);
+  const { reply } = await post(user, 'login, used challenge', 'logInByProvider', { provider: providerName, ...body });
   if (reply === undefined || reply.status === 410 || reply.status === 401) return;
   violate(user, 'a used challenge was not refused', { status: reply.status });
 }

@@ -1,4 +1,6 @@
+import type { RouteName } from '@auth-account/contracts';
 import { ownTotal, sharedTotal } from '../../../../services/api/src/limits/limits-table.ts';
+import { type Input, requestTo } from '../../../support/api-driver.ts';
 import { anyOf } from '../load/app.ts';
 import { sendFromApp } from '../load/app-request.ts';
 import { createWayUser, postRight, registerUser, violate, type WayUser, type WayWorld } from './way-user.ts';
@@ -30,7 +32,7 @@ export async function guessPassword(user: GuessedUser): Promise<void> {
   const { world, credentials, accessToken, verdicts, logins } = user;
   const age = world.redisAge;
   if (accessToken === '') {
-    const { access_token = '' } = await postRight(user, '/api/v1/auth/login', credentials).catch(() => ({}) as never);
+    const { access_token = '' } = await postRight(user, 'logIn', credentials).catch(() => ({}) as never);
     user.accessToken = access_token;
     logins[age] = (logins[age] ?? 0) + 1;
     return;
@@ -38,10 +40,10 @@ export async function guessPassword(user: GuessedUser): Promise<void> {
   const before = await world.insured();
   const wrong = { ...credentials, password: 'of nobody' };
   const paths = [
-    () => guess(user, 'auth/login', wrong),
-    () => guess(user, 'auth/restore', wrong),
-    () => guess(user, 'auth/register', { ...wrong, space_creation_mode: 'CREATE_NEW_HOME' }),
-    () => guess(user, 'account/export', { current_password: 'of nobody' }, accessToken),
+    () => guess(user, 'logIn', wrong),
+    () => guess(user, 'restoreAccount', wrong),
+    () => guess(user, 'registerAccount', { ...wrong, space_creation_mode: 'CREATE_NEW_HOME' }),
+    () => guess(user, 'exportAccount', { current_password: 'of nobody' }, accessToken),
   ];
   const codes = await Promise.all(paths.flatMap((path) => Array.from({ length: atOnce }, path)));
   if (codes.includes('IAD_JWT_ACCESS_EXPIRED')) user.accessToken = '';
@@ -49,11 +51,16 @@ export async function guessPassword(user: GuessedUser): Promise<void> {
   verdicts[age] = (verdicts[age] ?? 0) + codes.filter((code) => verdict.includes(code)).length;
 }
 
-async function guess(user: GuessedUser, to: string, body: object, accessToken?: string): Promise<string> {
+async function guess<N extends RouteName>(
+  user: GuessedUser,
+  name: N,
+  input: Input<N>,
+  accessToken?: string,
+): Promise<string> {
   const { world, random, id, timeoutMs, email: idempotencyKey } = user;
   user.guesses += 1;
   const network = `198.18.${user.guesses >> 8}.${user.guesses & 255}`;
-  const request = { method: 'POST', path: `/api/v1/${to}`, body, idempotencyKey, network } as const;
+  const request = { ...requestTo(name, input), idempotencyKey, network };
   const [requestId, at] = [world.nextRequestId(), world.history.now()];
   const sent = { port: anyOf(random, world.apiPorts), requestId, timeoutMs };
   const reply = await sendFromApp(accessToken ? { ...request, accessToken } : request, sent);
