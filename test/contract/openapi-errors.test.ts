@@ -26,7 +26,7 @@ import {
   requestLoginCode,
   wrongCodeOf,
 } from '../support/codes.ts';
-import { type GoodRequest, goodRequests, requestTo, sendTo } from '../support/good-requests.ts';
+import { type GoodRequest, goodRequests, requestFor, sendTo } from '../support/good-requests.ts';
 import { insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { startHoldingProxy } from '../support/holding-proxy.ts';
 import { type Answer, send } from '../support/http-client.ts';
@@ -184,7 +184,7 @@ async function answerWithoutStore(name: Operation): Promise<Answer> {
 /** For each code that all its operations answer for the same reason: a function that provokes the code. */
 const sharedProvocations = {
   async PMA_TRACE_ID_MISSING(name) {
-    const { headers, ...request } = requestTo(name, await unspentGood(name));
+    const { headers, ...request } = requestFor(name, await unspentGood(name));
     return send(api.base, { ...request, headers: { 'Content-Type': 'application/json', ...headers } });
   },
   'ERR-VALIDATION-FAILED'(name) {

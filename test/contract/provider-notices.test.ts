@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 // Loaded later otherwise, by one of the tests.
 import '../../services/api/src/security/providers/verify-notice.ts';
 import { newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
+import { bearer, dataOf } from '../support/api-driver.ts';
 import { authctl } from '../support/authctl.ts';
 import {
   changeEmail,
@@ -537,11 +537,8 @@ describe('what a notice ends', () => {
 
   const isLive = async ({ session_id }: Pick<TokenPair, 'session_id'>) =>
     (await api.collections.sessions.findOne({ _id: session_id }))?.is_revoked === false;
-  const logInBy = async (person: object, provider: Provider = 'partner') => {
-    const { status, json, text } = await logInByProvider(api, person, { device_id: randomUUID() }, provider);
-    if (status !== 200) throw new Error(`the login answered ${status}: ${text}`);
-    return json.data as TokenPair;
-  };
+  const logInBy = (person: object, provider: Provider = 'partner'): Promise<TokenPair> =>
+    dataOf(logInByProvider(api, person, { device_id: randomUUID() }, provider));
   const noticesOf = async (user_id: string) =>
     (await purposesOf(user_id)).filter((purpose) => purpose === 'provider_notice').length;
 

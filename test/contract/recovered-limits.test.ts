@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
+import { bearer, dataOf } from '../support/api-driver.ts';
 import { authctl } from '../support/authctl.ts';
 import {
   changeEmail,
@@ -55,15 +55,11 @@ const recoveredAt = async (user_id: string) =>
   (await api.collections.users.findOne({ _id: user_id }))?.recovered_at?.getTime();
 
 async function reset(email: string): Promise<void> {
-  const { status, text } = await confirmReset(api, await requestReset(api, email), { new_password: password });
-  if (status !== 200) throw new Error(`the reset answered ${status}: ${text}`);
+  await dataOf(confirmReset(api, await requestReset(api, email), { new_password: password }));
 }
 
 async function undo(user_id: string): Promise<void> {
-  const { status, text } = await api.undoEmailChange({
-    undo_token: await undoTokenOf(api, user_id),
-  });
-  if (status !== 200) throw new Error(`the undo answered ${status}: ${text}`);
+  await dataOf(api.undoEmailChange({ undo_token: await undoTokenOf(api, user_id) }));
 }
 
 /** Does on a pod, by a new session, each thing that is counted. Returns the statuses. */

@@ -80,9 +80,8 @@ export function requestTo<N extends RouteName>(name: N, input?: Input<N>): Drive
 }
 
 /** Returns the data of an answer. Throws if its status is another one. */
-// biome-ignore lint/suspicious/noExplicitAny: tests assert the shape of answers, the compiler cannot know it.
-export async function dataOf(sent: Answer | Promise<Answer>, wanted = 200): Promise<any> {
-  const { status, json, text } = await sent;
-  if (status !== wanted) throw new Error(`the api answered ${status} in place of ${wanted}: ${text}`);
+export async function dataOf(sent: Promise<Pick<Answer, 'status' | 'json'>>, wanted = 200): Promise<Answer['json']> {
+  const { status, json } = await sent;
+  if (status !== wanted) throw new Error(`the api answered ${status} in place of ${wanted}: ${JSON.stringify(json)}`);
   return json.data;
 }

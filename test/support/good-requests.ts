@@ -1,6 +1,6 @@
-import { type RouteName, routes } from '@auth-account/contracts';
+import type { RouteName } from '@auth-account/contracts';
 import { logIn, newEmail, newSession, password, registerAccount } from './accounts.ts';
-import { type ApiDriver, bearer } from './api-driver.ts';
+import { type ApiDriver, bearer, requestTo } from './api-driver.ts';
 import { createAuthenticator } from './authenticator.ts';
 import {
   changeEmail,
@@ -281,12 +281,11 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
 };
 
 /** Returns the request of a route in the form that `TestApi.send` takes. */
-export function requestTo(name: RouteName, { body, headers = {}, params = {} }: GoodRequest) {
-  const path = routes[name].path.replaceAll(/:(\w+)/g, (_, param: string) => params[param] ?? '');
-  return { method: routes[name].method.toUpperCase(), path, headers, body };
+export function requestFor(name: RouteName, { body, headers = {}, params = {} }: GoodRequest) {
+  return { ...requestTo(name, params), headers, body };
 }
 
 /** Sends the request to its route. */
 export function sendTo(name: RouteName, on: ApiDriver, request: GoodRequest): Promise<Answer> {
-  return on.send(requestTo(name, request));
+  return on.send(requestFor(name, request));
 }

@@ -119,7 +119,7 @@ function createLogOut(api: HttpLane, client: LoadClient, sessions: readonly Logg
     const closed = client.closed(index);
     const begun = monotonicNow();
     const body = { refresh_token: refreshToken };
-    const answered = api.send({ path: '/api/v1/auth/logout', body, token }).then(monotonicNow);
+    const answered = api.send({ ...requestTo('logOut', body), token }).then(monotonicNow);
     const [{ at, code }, answeredAt] = await Promise.all([closed, answered]);
     if (code !== 1000) throw new Error(`the stream of a logout closed with ${code}`);
     return { toClose: at - begun, toAnswer: answeredAt - begun, answeredAt };

@@ -1,5 +1,6 @@
+import { dataOf } from '../../../support/api-driver.ts';
 import { openGreeted, type StreamClient } from '../../../support/push-client.ts';
-import { apiAt, type Reply } from './ask.ts';
+import { apiAt } from './ask.ts';
 
 export const password = 'correct horse battery staple';
 
@@ -11,13 +12,6 @@ export interface Session {
   readonly session_id: string;
   readonly access_token: string;
   readonly refresh_token: string;
-}
-
-/** Returns the data of an answer. Throws if its status is another one. */
-export async function dataOf(asked: Promise<Reply>, wanted = 200): Promise<Reply['json']> {
-  const { status, json } = await asked;
-  if (status !== wanted) throw new Error(`the api answered ${status} in place of ${wanted}: ${JSON.stringify(json)}`);
-  return json.data;
 }
 
 export async function register(api: string): Promise<{ readonly email: string; readonly user_id: string }> {

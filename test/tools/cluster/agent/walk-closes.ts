@@ -1,8 +1,8 @@
-import { bearer } from '../../../support/api-driver.ts';
+import { bearer, dataOf } from '../../../support/api-driver.ts';
 import type { StreamClient } from '../../../support/push-client.ts';
 import { apiAt } from './ask.ts';
 import type { CloseReport, Target } from './protocol.ts';
-import { dataOf, logIn, openStream, register, type Session, type StreamCredentials } from './sessions.ts';
+import { logIn, openStream, register, type Session, type StreamCredentials } from './sessions.ts';
 
 /**
  * Ends a stream in each way that an app can cause, and reports how each end arrives. Does not use the client of apps,
