@@ -6,6 +6,7 @@ import {
 } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
+import { bearer, type Caller } from '../support/api-driver.ts';
 import {
   changeEmail,
   codeOf,
@@ -18,7 +19,7 @@ import {
   requestVerification,
   undoTokenOf,
 } from '../support/codes.ts';
-import { bearer, type Caller, expectSound } from '../support/groups.ts';
+import { expectSound } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
@@ -31,9 +32,9 @@ afterAll(() => api.close());
 
 const dayMs = 86_400_000;
 const order = (caller: Caller, body: object = { current_password: password }) =>
-  api.post('/api/v1/account/deletion', body, bearer(caller));
-const restore = (email: string, given = password) => api.post('/api/v1/auth/restore', { email, password: given });
-const login = (email: string) => api.post('/api/v1/auth/login', { email, password });
+  api.scheduleDeletion(body, bearer(caller));
+const restore = (email: string, given = password) => api.restoreAccount({ email, password: given });
+const login = (email: string) => api.logIn({ email, password });
 const stored = (_id: string) => api.collections.users.findOne({ _id });
 const live = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
@@ -56,7 +57,7 @@ describe('an order to delete the account', () => {
     expect(matchesSchema(DeletionScheduledEvent, scheduled)).toBe(true);
     expect(Date.parse(deletes_at) - Date.parse(scheduled?.time ?? '')).toBe(3 * dayMs);
     for (const { refresh_token } of [phone, tablet]) {
-      const { status, json } = await api.post('/api/v1/auth/refresh', { refresh_token });
+      const { status, json } = await api.refreshTokens({ refresh_token });
       expect([status, json.details.reason]).toEqual([401, 'account_deleted']);
     }
     expect(await live(phone.user_id)).toBe(0);
@@ -112,7 +113,7 @@ describe('a restore', () => {
     const localeOf = async (caller: Caller, language: string) => {
       await order(caller);
       const headers = { 'Accept-Language': language };
-      expect((await api.post('/api/v1/auth/restore', { email, password }, headers)).status).toBe(200);
+      expect((await api.restoreAccount({ email, password }, headers)).status).toBe(200);
       const notices = (await eventsOf(user_id, 'service.auth.events.notice')).filter((event) =>
         matchesSchema(NoticeEvent, event),
       );
@@ -126,8 +127,7 @@ describe('a restore', () => {
 });
 
 describe('a deletion by a code from the mailbox', () => {
-  const confirm = (challenge_id: string, code: string) =>
-    api.post('/api/v1/auth/deletion/confirm', { challenge_id, code });
+  const confirm = (challenge_id: string, code: string) => api.confirmDeletion({ challenge_id, code });
 
   test('a deletion by a mailed code has the effect of one with the password', async () => {
     const { email, user_id, refresh_token } = await newSession(api);
@@ -137,7 +137,7 @@ describe('a deletion by a code from the mailbox', () => {
     expect(answer.status).toBe(202);
     expect(answer.json.data).toMatchObject({ message: 'DELETION_SCHEDULED', deletes_at: expect.any(String) });
     expect((await stored(user_id))?.deletes_at?.toISOString()).toBe(answer.json.data.deletes_at);
-    expect((await api.post('/api/v1/auth/refresh', { refresh_token })).json.details.reason).toBe('account_deleted');
+    expect((await api.refreshTokens({ refresh_token })).json.details.reason).toBe('account_deleted');
     expect(await eventsOf(user_id, 'service.auth.events.deletion_scheduled')).toHaveLength(1);
     expect(await eventsOf(user_id, 'service.auth.events.notice')).toHaveLength(1);
     const again = await confirm(challenge_id, code);
@@ -169,11 +169,11 @@ describe('a deletion by a code from the mailbox', () => {
 
       expect((await confirmReset(api, await requestReset(api, squatter.email))).status).toBe(200);
       const given = 'three wrong staples';
-      const waiting = await api.post('/api/v1/auth/login', { email: squatter.email, password: given });
+      const waiting = await api.logIn({ email: squatter.email, password: given });
       expect([waiting.status, waiting.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DELETION-SCHEDULED']);
       expect((await restore(squatter.email)).status).toBe(401);
       expect((await restore(squatter.email, given)).status).toBe(200);
-      expect((await api.post('/api/v1/auth/login', { email: squatter.email, password: given })).status).toBe(200);
+      expect((await api.logIn({ email: squatter.email, password: given })).status).toBe(200);
     },
   );
 });
@@ -191,20 +191,18 @@ describe('an account whose time of erasure has come', () => {
     const session = await newSession(api);
     await setDue(session.user_id);
     const before = await stored(session.user_id);
-    const own = { current_password: password };
-    const calls: [string, string, object?][] = [
-      ['GET', ''],
-      ['PATCH', '', { display_name: 'Anna' }],
-      ['POST', '/export', own],
-      ['POST', '/password', { ...own, new_password: 'three wrong staples' }],
-      ['POST', '/deletion', own],
-      ['POST', '/email-verification'],
-      ['POST', '/email-change', { ...own, new_email: newEmail() }],
-    ];
-    for (const [method, path, body] of calls) {
-      const call = { method, path: `/api/v1/account${path}`, headers: bearer(session), ...(body && { body }) };
-      const { status, json } = await api.send(call);
-      expect([method, path, status, json.error_code]).toEqual([method, path, 401, 'IAD_JWT_ACCESS_INVALID']);
+    const [own, headers] = [{ current_password: password }, bearer(session)];
+    const answers = {
+      findAccount: await api.findAccount(headers),
+      changeAccount: await api.changeAccount({ display_name: 'Anna' }, headers),
+      exportAccount: await api.exportAccount(own, headers),
+      changePassword: await api.changePassword({ ...own, new_password: 'three wrong staples' }, headers),
+      scheduleDeletion: await api.scheduleDeletion(own, headers),
+      requestEmailVerification: await api.requestEmailVerification(headers),
+      requestEmailChange: await api.requestEmailChange({ ...own, new_email: newEmail() }, headers),
+    };
+    for (const [name, { status, json }] of Object.entries(answers)) {
+      expect([name, status, json.error_code]).toEqual([name, 401, 'IAD_JWT_ACCESS_INVALID']);
     }
     expect(await stored(session.user_id)).toEqual(before);
   });
@@ -213,9 +211,9 @@ describe('an account whose time of erasure has come', () => {
   test('an account whose time of erasure has come takes no earlier code, like an address without an account', async () => {
     const session = await newSession(api);
     const asked = {
-      'auth/password-reset': await requestReset(api, session.email),
-      'auth/deletion': await requestDeletion(api, session.email),
-      'account/email-verification': await requestVerification(api, session),
+      confirmPasswordReset: await requestReset(api, session.email),
+      confirmDeletion: await requestDeletion(api, session.email),
+      confirmEmailVerification: await requestVerification(api, session),
     };
     const changing = await requestChange(api, session, newEmail());
     const codes = await Promise.all(Object.values(asked).map((id) => codeOf(api, id)));
@@ -223,16 +221,16 @@ describe('an account whose time of erasure has come', () => {
     const before = await stored(session.user_id);
     const unknown = shapeOf(await confirmReset(api, await requestReset(api, newEmail())));
     expect(unknown).toEqual([403, 'ERR-CODE-INVALID', 4]);
-    for (const [i, [path, challenge_id]] of Object.entries(asked).entries()) {
-      const more = path === 'auth/password-reset' && { new_password: 'three wrong staples' };
-      const body = { challenge_id, code: codes[i], ...more };
-      expect([path, ...shapeOf(await api.post(`/api/v1/${path}/confirm`, body))]).toEqual([path, ...unknown]);
+    for (const [i, name] of (Object.keys(asked) as (keyof typeof asked)[]).entries()) {
+      const more = name === 'confirmPasswordReset' && { new_password: 'three wrong staples' };
+      const body = { challenge_id: asked[name], code: codes[i], ...more };
+      expect([name, ...shapeOf(await api[name](body))]).toEqual([name, ...unknown]);
     }
     expect(shapeOf(await confirmChange(api, session, changing))).toEqual(unknown);
     expect(await stored(session.user_id)).toEqual(before);
-    const challenge_id = asked['auth/password-reset'];
+    const challenge_id = asked.confirmPasswordReset;
     await makeResendDue(api, challenge_id);
-    const { status } = await api.post('/api/v1/auth/password-reset/resend', { challenge_id });
+    const { status } = await api.resendPasswordReset({ challenge_id });
     const rows = await api.collections.outbox
       .find({ 'event.data.challenge_id': challenge_id })
       .sort({ _id: 1 })
@@ -246,7 +244,7 @@ describe('an account whose time of erasure has come', () => {
     const undo_token = await undoTokenOf(api, session.user_id);
     await setDue(session.user_id);
     const before = await stored(session.user_id);
-    const answer = await api.post('/api/v1/auth/email-change/undo', { undo_token });
+    const answer = await api.undoEmailChange({ undo_token });
     expect(shapeOf(answer)).toEqual([403, 'ERR-CODE-INVALID', 0]);
     expect(await stored(session.user_id)).toEqual(before);
   });
@@ -259,13 +257,12 @@ describe('the orders to delete an account', () => {
   });
   afterAll(() => limited.close({ keepData: true }));
 
-  const orderBy = (caller: Caller) =>
-    limited.post('/api/v1/account/deletion', { current_password: password }, bearer(caller));
+  const orderBy = (caller: Caller) => limited.scheduleDeletion({ current_password: password }, bearer(caller));
   const confirmOn = async (challenge_id: string) => {
     const code = await codeOf(limited, challenge_id);
-    return limited.post('/api/v1/auth/deletion/confirm', { challenge_id, code });
+    return limited.confirmDeletion({ challenge_id, code });
   };
-  const restoreOn = (email: string) => limited.post('/api/v1/auth/restore', { email, password });
+  const restoreOn = (email: string) => limited.restoreAccount({ email, password });
 
   // guarantees: mails-per-mailbox
   test('orders past the limit of a day are refused, and send no mail; one that repeats an order is not', async () => {

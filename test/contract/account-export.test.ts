@@ -1,7 +1,8 @@
 import { storedFields } from '@auth-account/stores/stored-fields';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newSession, password } from '../support/accounts.ts';
-import { bearer, type Caller, insertInvite, joinByInvite, leave } from '../support/groups.ts';
+import { bearer, type Caller } from '../support/api-driver.ts';
+import { insertInvite, joinByInvite, leave } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -10,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const exportOf = (caller: Caller) => api.post('/api/v1/account/export', { current_password: password }, bearer(caller));
+const exportOf = (caller: Caller) => api.exportAccount({ current_password: password }, bearer(caller));
 
 const dates = Array.from({ length: 20 }, (_, index) => new Date(Date.UTC(2090, 0, 1 + index)));
 
@@ -84,7 +85,7 @@ describe('an export', () => {
     const answer = await exportOf(phone);
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('no-store');
-    const account = (await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(phone) })).json.data;
+    const account = (await api.findAccount(bearer(phone))).json.data;
     const { timestamp, ...shown } = account;
     const { home_group_id } = phone;
     const session = {

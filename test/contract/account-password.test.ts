@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password } from '../support/accounts.ts';
+import { bearer, type Caller } from '../support/api-driver.ts';
 import { confirmReset, requestReset } from '../support/codes.ts';
-import { bearer, type Caller } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { newInvite } from '../support/invites.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
@@ -14,8 +14,8 @@ afterAll(() => api.close());
 
 const next = 'three wrong staples';
 const change = (caller: Caller, body: object = {}) =>
-  api.post('/api/v1/account/password', { current_password: password, new_password: next, ...body }, bearer(caller));
-const login = (email: string, given: string) => api.post('/api/v1/auth/login', { email, password: given });
+  api.changePassword({ current_password: password, new_password: next, ...body }, bearer(caller));
+const login = (email: string, given: string) => api.logIn({ email, password: given });
 const live = (user_id: string) => api.collections.sessions.find({ user_id, is_revoked: false }).toArray();
 
 describe('a change of the password', () => {
@@ -91,7 +91,7 @@ describe('the changes of an account’s password', () => {
   afterAll(() => limited.close({ keepData: true }));
 
   const changeTo = (new_password: string, current_password: string, caller: Caller) =>
-    limited.post('/api/v1/account/password', { current_password, new_password }, bearer(caller));
+    limited.changePassword({ current_password, new_password }, bearer(caller));
 
   // guarantees: thief-cannot-stop-recovery
   test('changes of the password past the limit of a day leave the owner of the mailbox a reset', async () => {

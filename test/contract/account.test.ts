@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession } from '../support/accounts.ts';
-import { bearer, type Caller } from '../support/groups.ts';
+import { bearer, type Caller } from '../support/api-driver.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -8,10 +8,8 @@ beforeAll(async () => {
   api = await startTestApi();
 });
 afterAll(() => api.close());
-
-const path = '/api/v1/account';
-const find = (caller: Caller) => api.send({ method: 'GET', path, headers: bearer(caller) });
-const change = (caller: Caller, body: object) => api.send({ method: 'PATCH', path, headers: bearer(caller), body });
+const find = (caller: Caller) => api.findAccount(bearer(caller));
+const change = (caller: Caller, body: object) => api.changeAccount(body, bearer(caller));
 
 describe('GET /account', () => {
   test('GET /account shows what was never set as null, false or the time of the registration', async () => {

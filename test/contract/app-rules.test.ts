@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newSession, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/groups.ts';
+import { bearer } from '../support/api-driver.ts';
 import { send } from '../support/http-client.ts';
 import { openStream } from '../support/push-client.ts';
 import { startTestServices, type TestServices } from '../support/test-services.ts';
@@ -14,8 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => services.close());
 
-const refresh = ({ refresh_token }: Pick<TokenPair, 'refresh_token'>) =>
-  services.api.post('/api/v1/auth/refresh', { refresh_token });
+const refresh = ({ refresh_token }: Pick<TokenPair, 'refresh_token'>) => services.api.refreshTokens({ refresh_token });
 
 /** Opens the session's stream, and returns it after its `hello`. */
 async function streamOf({ session_id, access_token }: TokenPair) {
@@ -56,7 +55,7 @@ describe('a logout that waits for the network', () => {
 
 test('a leave whose answer was lost gets 401, and repeated after the refresh it leaves the new household too', async () => {
   const member = await newSession(services.api);
-  const leave = (tokens: TokenPair) => services.api.post('/api/v1/groups/leave', {}, bearer(tokens));
+  const leave = (tokens: TokenPair) => services.api.leaveGroup(bearer(tokens));
   const lost = await leave(member);
   expect([lost.status, (await leave(member)).status]).toEqual([200, 401]);
   const { data } = (await refresh(member)).json;

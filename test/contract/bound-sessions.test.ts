@@ -2,15 +2,13 @@ import { generateKeyPairSync } from 'node:crypto';
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Account, password, registerAccount, type TokenPair } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { type DeviceKey, newDeviceKey, refreshPath, type WantedProof } from '../support/device-key.ts';
-import { bearer } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { addPasskey, passkeyLogin } from '../support/passkeys.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { completeLogin, guardedAccount } from '../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
-
-const loginPath = '/api/v1/auth/login';
 
 let api: TestApi;
 const log = recordLog('api');
@@ -25,20 +23,16 @@ let session: TokenPair;
 beforeEach(async () => {
   key = newDeviceKey();
   account = await registerAccount(api);
-  session = (await logInWith({}, key.prove({ path: loginPath }))).json.data;
+  session = (await logInWith({}, key.prove({ path: routes.logIn.path }))).json.data;
   log.takeEvents();
 });
 
 /** Logs in with these fields of the body, headers and `DPoP`. */
 const logInWith = (fields: object, proof?: string | string[], headers: Readonly<Record<string, string>> = {}) =>
-  api.send({
-    path: loginPath,
-    body: { email: account.email, password, ...fields },
-    headers: { ...headers, ...(proof !== undefined && { DPoP: proof }) },
-  });
+  api.logIn({ email: account.email, password, ...fields }, { ...headers, ...(proof !== undefined && { DPoP: proof }) });
 
 const send = (refresh_token: string, proof?: string) =>
-  api.post(refreshPath, { refresh_token }, proof === undefined ? {} : { DPoP: proof });
+  api.refreshTokens({ refresh_token }, proof === undefined ? {} : { DPoP: proof });
 
 /** Refreshes with a proof of the session's key, or with one that differs from it as wanted. */
 const refresh = (token: string, wanted: Partial<WantedProof> = {}, by = key) =>
@@ -63,21 +57,22 @@ describe('a login with a proof', () => {
     expect(session).toMatchObject({ bound: true });
     expect(await stored()).toMatchObject({ cnf: { jkt: key.jkt } });
     await logInWith({});
-    const { json } = await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(session) });
+    const { json } = await api.listSessions(bearer(session));
     expect(json.data.sessions.map((one: { bound: boolean }) => one.bound).sort()).toEqual([false, true]);
-    const exported = await api.post('/api/v1/account/export', { current_password: password }, bearer(session));
+    const exported = await api.exportAccount({ current_password: password }, bearer(session));
     expect(exported.json.data.sessions.map((one: { bound: boolean }) => one.bound).sort()).toEqual([false, true]);
   });
 
   test.each<[string, () => string | string[]]>([
     ['an empty one', () => ''],
     ['text', () => 'proof'],
-    ['two', () => [key.prove({ path: loginPath }), key.prove({ path: loginPath })]],
+    ['two', () => [key.prove({ path: routes.logIn.path }), key.prove({ path: routes.logIn.path })]],
     ['one for another operation', () => key.prove({ path: refreshPath })],
-    ['an old one', () => key.prove({ path: loginPath, at: Date.now() - 61_000 })],
+    ['an old one', () => key.prove({ path: routes.logIn.path, at: Date.now() - 61_000 })],
     [
       'one by another key',
-      () => key.prove({ path: loginPath, signer: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey }),
+      () =>
+        key.prove({ path: routes.logIn.path, signer: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey }),
     ],
   ])('a login with a wrong proof opens no session and names the header: %s', async (_, prove) => {
     const count = await api.collections.sessions.countDocuments();
@@ -90,11 +85,11 @@ describe('a login with a proof', () => {
   test('a login with a proof is repeated with its idempotency key by the same device only', async () => {
     const idempotency = { 'Idempotency-Key': 'one-login' };
     const fields = { device_id: session.device_id };
-    const first = await logInWith(fields, key.prove({ path: loginPath }), idempotency);
-    const again = await logInWith(fields, key.prove({ path: loginPath }), idempotency);
+    const first = await logInWith(fields, key.prove({ path: routes.logIn.path }), idempotency);
+    const again = await logInWith(fields, key.prove({ path: routes.logIn.path }), idempotency);
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.json.data).toMatchObject({ session_id: first.json.data.session_id, bound: true });
-    for (const proof of [newDeviceKey().prove({ path: loginPath }), undefined]) {
+    for (const proof of [newDeviceKey().prove({ path: routes.logIn.path }), undefined]) {
       const other = await logInWith(fields, proof, idempotency);
       expect([other.status, other.json.error_code]).toEqual([422, 'ERR-IDEMPOTENCY-KEY-REUSED']);
     }
@@ -147,7 +142,7 @@ describe('a bound session', () => {
   test.each<[string, Partial<WantedProof>]>([
     ['for another refresh token', { token: 'another' }],
     ['for no refresh token', { token: undefined }],
-    ['for the login', { path: '/api/v1/auth/login' }],
+    ['for the login', { path: routes.logIn.path }],
     ['of an hour ago', { at: Date.now() - 3_600_000 }],
     ['of a wrong type', { header: { typ: 'JWT' } }],
   ])('a bound session takes no proof %s', async (_, wanted) => {
@@ -163,11 +158,7 @@ describe('a bound session', () => {
   });
 
   test('a bound session tells the reason of its end without a proof', async () => {
-    await api.post(
-      '/api/v1/auth/logout',
-      { refresh_token: session.refresh_token },
-      { Authorization: `Bearer ${session.access_token}` },
-    );
+    await api.logOut({ refresh_token: session.refresh_token }, bearer(session));
     const { json } = await send(session.refresh_token);
     expect([json.error_code, json.details.reason]).toEqual(['IAD_JWT_REFRESH_STOLEN', 'logged_out']);
   });
@@ -181,7 +172,7 @@ describe('other logins with a proof', () => {
 
   test('a login with a second factor binds its session by the proof of its first step', async () => {
     const { email, recovery_codes } = await guardedAccount(api);
-    const { json } = await api.post(loginPath, { email, password }, { DPoP: key.prove({ path: loginPath }) });
+    const { json } = await api.logIn({ email, password }, { DPoP: key.prove({ path: routes.logIn.path }) });
     const { challenge_id } = json.details;
     const done = await completeLogin(api, challenge_id, { method: 'recovery_code', code: recovery_codes[0] });
     expect(await boundTo(done)).toBe(key.jkt);
@@ -191,9 +182,9 @@ describe('other logins with a proof', () => {
     const path = '/api/v1/auth/passkeys/login';
     const { authenticator } = await addPasskey(api, session);
     const body = await passkeyLogin(api, authenticator);
-    const refused = await api.post(path, body, { DPoP: key.prove({ path: loginPath }) });
+    const refused = await api.logInByPasskey(body, { DPoP: key.prove({ path: routes.logIn.path }) });
     expect([refused.status, refused.json.details]).toMatchObject([422, [{ loc: ['header', 'DPoP'] }]]);
-    expect(await boundTo(await api.post(path, body, { DPoP: key.prove({ path }) }))).toBe(key.jkt);
+    expect(await boundTo(await api.logInByPasskey(body, { DPoP: key.prove({ path }) }))).toBe(key.jkt);
   });
 
   test('a login by passkey with a proof is repeated for its key only', async () => {
@@ -203,7 +194,7 @@ describe('other logins with a proof', () => {
     const proofs = [key, key, undefined, newDeviceKey()];
     const statuses: number[] = [];
     for (const by of proofs) {
-      const { status } = await api.post(path, body, by === undefined ? {} : { DPoP: by.prove({ path }) });
+      const { status } = await api.logInByPasskey(body, by === undefined ? {} : { DPoP: by.prove({ path }) });
       statuses.push(status);
     }
     expect(statuses).toEqual([200, 200, 410, 410]);

@@ -58,16 +58,16 @@ const wrongCode = [403, 'ERR-CODE-INVALID'] as const;
 
 /** Each way in, and its answer once the erasure is due. */
 const ways: [string, (account: Ways) => Promise<Answer>, readonly [number, string]][] = [
-  ['the password', ({ email }) => api.post('/api/v1/auth/login', { email, password }), wrongPassword],
+  ['the password', ({ email }) => api.logIn({ email, password }), wrongPassword],
   ['a passkey', ({ authenticator }) => logInByPasskey(api, authenticator), [403, 'ERR-PASSKEY-INVALID']],
   ['a provider', ({ person }) => logInByProvider(api, person, newHome), taken],
   ['a code', async ({ email }) => logInByCode(api, await requestLoginCode(api, email)), wrongCode],
   ['a link by the password', (account) => link(account, () => ({ password })), taken],
   ['a link by a code', (account) => link(account, (asked) => proveByCode(api, asked.link_challenge_id)), taken],
-  ['a restore', ({ email }) => api.post('/api/v1/auth/restore', { email, password }), wrongPassword],
+  ['a restore', ({ email }) => api.restoreAccount({ email, password }), wrongPassword],
   ['a reset', async ({ email }) => confirmReset(api, await requestReset(api, email)), wrongCode],
   ['a step-up', stepUp, [401, 'IAD_JWT_ACCESS_INVALID']],
-  ['an undo', ({ undoToken: undo_token }) => api.post('/api/v1/auth/email-change/undo', { undo_token }), wrongCode],
+  ['an undo', ({ undoToken: undo_token }) => api.undoEmailChange({ undo_token }), wrongCode],
 ];
 
 // guarantees: factor-removal-by-owner

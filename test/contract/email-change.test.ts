@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import {
   changeEmail,
   codeOf,
@@ -9,7 +10,6 @@ import {
   requestReset,
   undoTokenOf,
 } from '../support/codes.ts';
-import { bearer } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -22,15 +22,12 @@ afterAll(() => api.close());
 type Session = Awaited<ReturnType<typeof newSession>>;
 
 const userOf = async ({ user_id }: Pick<Session, 'user_id'>) => api.collections.users.findOne({ _id: user_id });
-const accountOf = async (session: Session) =>
-  (await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) })).json.data;
+const accountOf = async (session: Session) => (await api.findAccount(bearer(session))).json.data;
 const rowsOf = (userId: string) => api.collections.outbox.find({ 'event.subject': userId }).sort({ _id: 1 }).toArray();
 const typesOf = async (userId: string) => (await rowsOf(userId)).map(({ topic }) => topic.split('.').at(-1));
-const logInStatus = async (email: string, given = password) =>
-  (await api.post('/api/v1/auth/login', { email, password: given })).status;
-const register = (email: string) =>
-  api.post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
-const undo = (undo_token: string) => api.post('/api/v1/auth/email-change/undo', { undo_token });
+const logInStatus = async (email: string, given = password) => (await api.logIn({ email, password: given })).status;
+const register = (email: string) => api.registerAccount({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+const undo = (undo_token: string) => api.undoEmailChange({ undo_token });
 const liveOf = async ({ user_id }: Pick<Session, 'user_id'>) =>
   (await api.collections.sessions.find({ user_id, is_revoked: false }).toArray()).map(({ _id }) => _id);
 
@@ -137,10 +134,10 @@ describe('POST /auth/email-change/undo', () => {
   // guarantees: recovery-ends-invites
   test('an undo ends what a thief may have left: invites, and a deletion without a notice to the old address', async () => {
     const session = await newSession(api);
-    await api.post('/api/v1/invites', {}, bearer(session));
+    await api.createInvite({}, bearer(session));
     await changeEmail(api, session, newEmail());
     const undoToken = await undoTokenOf(api, session.user_id);
-    const ordered = await api.post('/api/v1/account/deletion', { current_password: password }, bearer(session));
+    const ordered = await api.scheduleDeletion({ current_password: password }, bearer(session));
     expect(ordered.status).toBe(202);
     const { status, json } = await undo(undoToken);
     expect([status, json.data.invites_revoked]).toEqual([200, 1]);

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { codeOf, expire, makeResendDue, requestReset, requestVerification, wrongCodeOf } from '../support/codes.ts';
-import { bearer } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
-
-const path = '/api/v1/account/email-verification';
 
 let api: TestApi;
 /** An api that requires verified addresses. */
@@ -20,7 +18,7 @@ afterAll(async () => {
 });
 
 const confirm = async (on: TestApi, challenge_id: string, code?: string) =>
-  on.post(`${path}/confirm`, { challenge_id, code: code ?? (await codeOf(on, challenge_id)) });
+  on.confirmEmailVerification({ challenge_id, code: code ?? (await codeOf(on, challenge_id)) });
 const verifiedAt = async (on: TestApi, userId: string) =>
   (await on.collections.users.findOne({ _id: userId }))?.email_verified_at;
 const typesOf = async (on: TestApi, userId: string) =>
@@ -34,7 +32,7 @@ describe('POST /account/email-verification', () => {
     const challengeId = await requestVerification(api, session);
     const { status, json } = await confirm(api, challengeId);
     expect([status, json.data]).toEqual([200, { message: 'EMAIL_VERIFIED', timestamp: json.data.timestamp }]);
-    const account = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) });
+    const account = await api.findAccount(bearer(session));
     expect(account.json.data.email_verified).toBe(true);
     expect(await typesOf(api, session.user_id)).toEqual(['registered', 'code_requested', 'email_verified']);
   });
@@ -56,16 +54,16 @@ describe('POST /account/email-verification', () => {
     const { email } = session;
     const ask = async (i: number) => {
       const body = { email, password, device_id: randomUUID() };
-      const { json } = await api.post('/api/v1/auth/login', body, network(i));
-      return api.post(path, undefined, { ...bearer(json.data), ...network(i) });
+      const { json } = await api.logIn(body, network(i));
+      return api.requestEmailVerification({ ...bearer(json.data), ...network(i) });
     };
     const statuses: number[] = [];
     for (let i = 0; i < 6; i += 1) statuses.push((await ask(i)).status);
     expect(statuses).toEqual([202, 202, 202, 202, 202, 429]);
-    const { status, headers } = await api.post(path, undefined, bearer(session));
+    const { status, headers } = await api.requestEmailVerification(bearer(session));
     expect([status, Number(headers['retry-after']) > 80_000]).toEqual([429, true]);
     // Requests of strangers have a separate limit, even for the mailbox's owner.
-    expect((await api.post('/api/v1/auth/password-reset', { email }, network(99))).status).toBe(202);
+    expect((await api.requestPasswordReset({ email }, network(99))).status).toBe(202);
   });
 });
 
@@ -73,9 +71,9 @@ test('a verified address has five codes a day at the network of the proof, and f
   const session = await newSession(api, { device_id: randomUUID() });
   const proof = { 'X-Forwarded-For': '203.0.113.1' };
   const body = { challenge_id: await requestVerification(api, session), code: '' };
-  await api.post(`${path}/confirm`, { ...body, code: await codeOf(api, body.challenge_id) }, proof);
+  await api.confirmEmailVerification({ ...body, code: await codeOf(api, body.challenge_id) }, proof);
   const ask = async (caller: Parameters<typeof bearer>[0], network: object) =>
-    (await api.post(path, undefined, { ...bearer(caller), ...network })).status;
+    (await api.requestEmailVerification({ ...bearer(caller), ...network })).status;
   const statuses: number[] = [];
   for (let i = 0; i < 5; i += 1) {
     const other = await logIn(api, session.email, { device_id: randomUUID() });
@@ -105,13 +103,13 @@ describe('POST /account/email-verification/confirm', () => {
   test('a verification takes a code that was sent again', async () => {
     const challengeId = await requestVerification(api, await newSession(api));
     await makeResendDue(api, challengeId);
-    expect((await api.post(`${path}/resend`, { challenge_id: challengeId })).status).toBe(202);
+    expect((await api.resendEmailVerification({ challenge_id: challengeId })).status).toBe(202);
     expect((await confirm(api, challengeId)).status).toBe(200);
   });
 });
 
 describe('a login, if verified addresses are required', () => {
-  const logIn = (email: string, given = password) => wary.post('/api/v1/auth/login', { email, password: given });
+  const logIn = (email: string, given = password) => wary.logIn({ email, password: given });
 
   test('a login to an unverified account gets a challenge with the right password, whose code lets it in', async () => {
     const { email, user_id } = await registerAccount(wary);
@@ -137,7 +135,7 @@ describe('a login, if verified addresses are required', () => {
 
   test('logins to an unverified account send five codes a day at most, on however many devices', async () => {
     const { email } = await registerAccount(wary);
-    const ask = () => wary.post('/api/v1/auth/login', { email, password, device_id: randomUUID() });
+    const ask = () => wary.logIn({ email, password, device_id: randomUUID() });
     for (let i = 0; i < 5; i += 1) {
       const { status, json } = await ask();
       expect(status).toBe(403);
@@ -165,7 +163,7 @@ describe('a login, if verified addresses are required', () => {
     const { email } = await registerAccount(wary);
     const challenge_id = await requestReset(wary, email);
     const code = await codeOf(wary, challenge_id);
-    await wary.post('/api/v1/auth/password-reset/confirm', { challenge_id, code, new_password: 'three wrong staples' });
+    await wary.confirmPasswordReset({ challenge_id, code, new_password: 'three wrong staples' });
     expect((await logIn(email, 'three wrong staples')).status).toBe(200);
   });
 });

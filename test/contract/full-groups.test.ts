@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newEmail, newSession, type TokenPair } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import {
   accept,
-  bearer,
   currentGroup,
   expectSound,
   insertInvite,
@@ -35,7 +35,7 @@ async function fullHousehold(): Promise<{
   return { owner, invite, member: await joinByInvite(api, invite) };
 }
 
-const look = (token: string) => api.send({ method: 'GET', path: `/api/v1/invites/${token}` });
+const look = (token: string) => api.findInvite({ token });
 const usesOf = async (_id: string) => (await api.collections.invites.findOne({ _id }))?.uses;
 
 /** Asserts that the answer is exactly that of a used-up invite. */
@@ -93,7 +93,7 @@ describe('an invite into a group that has as many members as it may have', () =>
   test('an invite into a full group is used up for anybody who reads it, and valid in the owner’s list', async () => {
     const { owner, invite } = await fullHousehold();
     expect((await look(invite)).json.data).toMatchObject({ valid: false, reason: 'used_up' });
-    const list = await api.send({ method: 'GET', path: '/api/v1/invites', headers: bearer(owner) });
+    const list = await api.listInvites(bearer(owner));
     expect(list.json.data.invites).toEqual([expect.objectContaining({ invite_token: invite, valid: true, uses: 1 })]);
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, registerAccount } from '../support/accounts.ts';
-import { bearer, type Caller, currentGroup, insertInvite, joinByInvite } from '../support/groups.ts';
+import { bearer, type Caller } from '../support/api-driver.ts';
+import { currentGroup, insertInvite, joinByInvite } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -9,11 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const patch = (path: string) => (caller: Caller, body: object) =>
-  api.send({ method: 'PATCH', path, headers: bearer(caller), body });
-const rename = patch('/api/v1/groups/current');
-const introduce = patch('/api/v1/account');
-const look = async (token: string) => (await api.send({ method: 'GET', path: `/api/v1/invites/${token}` })).json.data;
+const rename = (caller: Caller, body: object) => api.renameGroup(body, bearer(caller));
+const introduce = (caller: Caller, body: object) => api.changeAccount(body, bearer(caller));
+const look = async (token: string) => (await api.findInvite({ token })).json.data;
 
 async function newHousehold() {
   const owner = await newSession(api);

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession } from '../support/accounts.ts';
+import { bearer, type Caller } from '../support/api-driver.ts';
 import {
-  bearer,
-  type Caller,
   currentGroup,
   expectSound,
   handOver,
@@ -52,8 +51,8 @@ test('a group that is handed over has a new owner, and no session has changed', 
   expect(data.role).toBe('owner');
   expect(data.members.map(({ role }: { role: string }) => role)).toEqual(['member', 'member', 'owner']);
   expect((await currentGroup(api, owner)).json.data.role).toBe('member');
-  expect((await api.post('/api/v1/invites', {}, bearer(owner))).json.error_code).toBe('ERR-GROUP-OWNER-REQUIRED');
-  expect((await api.post('/api/v1/invites', {}, bearer(heir))).status).toBe(201);
+  expect((await api.createInvite({}, bearer(owner))).json.error_code).toBe('ERR-GROUP-OWNER-REQUIRED');
+  expect((await api.createInvite({}, bearer(heir))).status).toBe(201);
 });
 
 // guarantees: one-owner-in-handover

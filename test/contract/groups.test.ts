@@ -4,10 +4,9 @@ import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { bearer, type Caller } from '../support/api-driver.ts';
 import {
   accept,
-  bearer,
-  type Caller,
   currentGroup,
   expectSound,
   insertInvite,
@@ -65,7 +64,7 @@ describe('the current group', () => {
 
   test('the current group of an office says that a deficit is refused', async () => {
     const email = newEmail();
-    await api.post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_OFFICE' });
+    await api.registerAccount({ email, password, space_creation_mode: 'CREATE_NEW_OFFICE' });
     const { data } = (await currentGroup(api, await logIn(api, email))).json;
     expect(data).toMatchObject({ account_type: 'OFFICE', stock_deficit: 'refused', role: 'owner' });
   });
@@ -339,7 +338,7 @@ test('a token of the group that was left can do nothing there', async () => {
   for (const answer of [await removeMember(api, owner, member.user_id), await leave(api, owner)]) {
     expect(answer).toMatchObject({ status: 401, json: invalid });
   }
-  const sessions = await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(owner) });
+  const sessions = await api.listSessions(bearer(owner));
   expect(sessions.status).toBe(401);
 });
 

@@ -9,8 +9,8 @@ import {
   newSession,
   password,
   registerAccount,
-  withHeaders,
 } from '../support/accounts.ts';
+import { bearer, withHeaders } from '../support/api-driver.ts';
 import {
   codeOf,
   confirmReset,
@@ -24,7 +24,7 @@ import {
 } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
 import { withFailPoint } from '../support/fail-point.ts';
-import { bearer, insertInvite, refresh } from '../support/groups.ts';
+import { insertInvite, refresh } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
 import { recordLog } from '../support/recorded-log.ts';
@@ -49,7 +49,7 @@ const stored = ({ user_id }: Pick<Account, 'user_id'>) => api.collections.users.
 const live = ({ user_id }: Pick<Account, 'user_id'>) =>
   api.collections.sessions.countDocuments({ user_id, is_revoked: false });
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
-const byPassword = async (email: string) => (await api.post('/api/v1/auth/login', { email, password })).status;
+const byPassword = async (email: string) => (await api.logIn({ email, password })).status;
 
 /** Registers an account whose address is verified. */
 async function verified(): Promise<Account> {
@@ -68,7 +68,7 @@ async function guarded() {
 describe('POST /auth/login-code', () => {
   test('POST /auth/login-code answers 202 with a challenge of ten minutes, and asks for the mail', async () => {
     const { email, user_id } = await verified();
-    const { status, json } = await api.post(path, { email, device_id: randomUUID() });
+    const { status, json } = await api.requestLoginCode({ email, ...{ device_id: randomUUID() } });
     const { challenge_id, expires_at, timestamp } = json.data;
     expect([status, Date.parse(expires_at) - Date.parse(timestamp)]).toEqual([202, 10 * minute]);
     const row = await api.collections.outbox.findOne({ 'event.subject': user_id, topic: /code/ });
@@ -78,7 +78,7 @@ describe('POST /auth/login-code', () => {
   // answers: Ory Kratos 4521, https://github.com/ory/kratos/issues/4521
   // A request for a login code told whether the address had an account.
   test('POST /auth/login-code is answered alike for an unknown address, and nobody gets a mail', async () => {
-    const { status, json } = await api.post(path, { email: newEmail() });
+    const { status, json } = await api.requestLoginCode({ email: newEmail() });
     expect([status, Object.keys(json.data)]).toEqual([202, ['challenge_id', 'expires_at', 'resend_at', 'timestamp']]);
     const decoy = await api.collections.challenges.findOne({ _id: json.data.challenge_id });
     const row = await api.collections.outbox.findOne({ 'event.subject': decoy?.user_id ?? '', topic: /code/ });
@@ -88,9 +88,9 @@ describe('POST /auth/login-code', () => {
 
   test('POST /auth/login-code/resend sends the code again, and no sooner than a minute later', async () => {
     const challenge_id = await requestLoginCode(api, (await verified()).email);
-    expect((await api.post(`${path}/resend`, { challenge_id })).status).toBe(429);
+    expect((await api.resendLoginCode({ challenge_id })).status).toBe(429);
     await makeResendDue(api, challenge_id);
-    expect((await api.post(`${path}/resend`, { challenge_id })).status).toBe(202);
+    expect((await api.resendLoginCode({ challenge_id })).status).toBe(202);
   });
 });
 
@@ -122,7 +122,7 @@ describe('POST /auth/login-code/confirm', () => {
     const challenge_id = await requestLoginCode(api, account.email);
     const code = await codeOf(api, challenge_id);
     const body = { challenge_id, code, device_id: randomUUID() };
-    const send = (fields: object = {}) => api.post(`${path}/confirm`, { ...body, ...fields });
+    const send = (fields: object = {}) => api.logInByCode({ ...body, ...fields });
     const first = await send();
     const spent = await api.collections.spentProofs.findOne({ session_id: first.json.data.session_id });
     expect(spent?.purge_at.getTime()).toBeGreaterThan(now() + 9 * minute);
@@ -134,7 +134,7 @@ describe('POST /auth/login-code/confirm', () => {
     for (const fields of others) expect(statusAndCode(await send(fields))).toEqual([410, 'ERR-CODE-EXPIRED']);
     const key = newDeviceKey();
     const proof = { DPoP: key.prove({ path: `${path}/confirm`, at: now() }) };
-    expect((await api.post(`${path}/confirm`, body, proof)).status).toBe(410);
+    expect((await api.logInByCode(body, proof)).status).toBe(410);
     try {
       shiftMs += minute + 1;
       expect(statusAndCode(await send())).toEqual([410, 'ERR-CODE-EXPIRED']);
@@ -174,7 +174,7 @@ describe('POST /auth/login-code/confirm', () => {
   ] as const)('a login by code refuses the challenge of %s', async (_, request) => {
     const { email } = await verified();
     const code = await codeOf(api, await requestLoginCode(api, email));
-    const answer = await api.post(`${path}/confirm`, { challenge_id: await request(api, email), code });
+    const answer = await api.logInByCode({ challenge_id: await request(api, email), code });
     expect(statusAndCode(answer)).toEqual([403, 'ERR-CODE-INVALID']);
   });
 
@@ -189,11 +189,7 @@ describe('POST /auth/login-code/confirm', () => {
     await verify(session);
     const challenge_id = await requestLoginCode(api, session.email);
     const code = await codeOf(api, challenge_id);
-    await api.post(
-      '/api/v1/account/password',
-      { current_password: password, new_password: 'four right staples' },
-      bearer(session),
-    );
+    await api.changePassword({ current_password: password, new_password: 'four right staples' }, bearer(session));
     expect(statusAndCode(await logInByCode(api, challenge_id, { code }))).toEqual([403, 'ERR-CODE-INVALID']);
   });
 
@@ -286,8 +282,7 @@ describe('the first proof of an address', () => {
     const { session_id } = answer.json.data;
     expect(await api.collections.sessions.findOne({ _id: session_id })).toMatchObject({ is_revoked: false });
     expect((await api.collections.sessions.findOne({ _id: squatter.session_id }))?.is_revoked).toBe(true);
-    const read = { method: 'GET', path: '/api/v1/account', headers: bearer(squatter) };
-    expect((await api.send(read)).status).toBe(401);
+    expect((await api.findAccount(bearer(squatter))).status).toBe(401);
     expect([await byPassword(squatter.email), (await logInByPasskey(api, authenticator)).status]).toEqual([401, 403]);
     expect((await api.collections.invites.findOne({ _id: invite }))?.revoked_at).toEqual(expect.any(Date));
     for (const challenge_id of open) {
@@ -342,14 +337,10 @@ describe('the first proof of an address', () => {
   test('either a login by code or a simultaneous verification is the first proof; a verified account keeps its password', async () => {
     for (let round = 0; round < 8; round += 1) {
       const session = await newSession(api, { device_id: randomUUID() });
-      const challenges = [await requestVerification(api, session), await requestLoginCode(api, session.email)];
-      const [confirming, loggingIn] = await Promise.all(
-        challenges.map(async (challenge_id) => ({ challenge_id, code: await codeOf(api, challenge_id) })),
-      );
-      const [verification] = await Promise.all([
-        api.post('/api/v1/account/email-verification/confirm', confirming),
-        api.post(`${path}/confirm`, loggingIn),
-      ]);
+      const proofOf = async (challenge_id: string) => ({ challenge_id, code: await codeOf(api, challenge_id) });
+      const confirming = await proofOf(await requestVerification(api, session));
+      const loggingIn = await proofOf(await requestLoginCode(api, session.email));
+      const [verification] = await Promise.all([api.confirmEmailVerification(confirming), api.logInByCode(loggingIn)]);
       const told = { 'event.type': 'service.auth.events.email_verified', 'event.data.user_id': session.user_id };
       expect(await api.collections.outbox.countDocuments(told)).toBe(1);
       expect((await stored(session))?.is_password_void ?? false).toBe(verification.status !== 200);
@@ -378,7 +369,7 @@ test('an account that has only its mailbox steps up by a mailed code', async () 
   const { email } = await registerAccount(api);
   const { json } = await logInByCode(api, await requestLoginCode(api, email));
   const caller = bearer(json.data);
-  const asked = await api.post('/api/v1/account/step-up/challenge', { purpose: 'export' }, caller);
+  const asked = await api.createStepUpChallenge({ purpose: 'export' }, caller);
   expect(asked.json.data.methods).toEqual(['email_code']);
 });
 
@@ -419,7 +410,7 @@ test('a code makes its device and network known to the limits of logins, and a f
       const [home, elsewhere] = [at('203.0.113.9'), at('198.51.100.7')];
       await logInByCode(strict, await requestLoginCode(strict, email), {}, { ...home, ...device });
       const guess = async (headers = elsewhere) =>
-        (await strict.post('/api/v1/auth/login', { email, password: 'a wrong password' }, headers)).status;
+        (await strict.logIn({ email, password: 'a wrong password' }, headers)).status;
       for (let sent = 0; sent < 5; sent += 1) expect(await guess()).toBe(401);
       expect([await guess(), await guess({ ...elsewhere, ...device }), await guess(home)]).toEqual([429, 401, 401]);
       // Whoever registered the address may be somebody else, until it is proved.
@@ -436,8 +427,7 @@ test('a code makes its device and network known to the limits of logins, and a f
     const trusted = { device_id, trusted_device_token };
     expect((await logInByCode(strict, await requestLoginCode(strict, email), trusted, cafe)).status).toBe(200);
     const guess = async (place: string) =>
-      (await strict.post('/api/v1/auth/login', { email, password: 'a wrong password' }, { 'X-Forwarded-For': place }))
-        .status;
+      (await strict.logIn({ email, password: 'a wrong password' }, { 'X-Forwarded-For': place })).status;
     for (let sent = 0; sent < 5; sent += 1) await guess('198.51.100.7');
     // The trust in the device has replaced the second factor, and trust is none of a place.
     expect(await guess(cafe['X-Forwarded-For'])).toBe(429);
@@ -472,11 +462,11 @@ test('without EMAIL_CODE_LOGIN the paths of logins by code answer 404', async ()
     const { email } = await registerAccount(off);
     const body = { challenge_id: randomUUID(), code: '00000000' };
     const sent = [
-      await off.post(path, { email }),
-      await off.post(`${path}/resend`, { challenge_id: randomUUID() }),
-      await off.post(`${path}/confirm`, body),
+      await off.requestLoginCode({ email }),
+      await off.resendLoginCode({ challenge_id: randomUUID() }),
+      await off.logInByCode(body),
       // There is no path whose body could be wrong.
-      await off.post(path, {}),
+      await off.requestLoginCode({}),
     ];
     expect(sent.map(statusAndCode)).toEqual(Array(4).fill([404, 'ERR-ROUTE-NOT-FOUND']));
     expect(await requestVerification(off, await logIn(off, email))).toEqual(expect.any(String));

@@ -6,7 +6,6 @@ import { patiently } from '../support/http-client.ts';
 import { insertSessionsBeside } from '../support/session-document.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
-const path = '/api/v1/auth/login';
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 let api: TestApi;
@@ -17,7 +16,7 @@ afterAll(() => api.close());
 
 test('POST /auth/login answers 200 with the token pair, the address of the push stream, and no-store', async () => {
   const account = await registerAccount(api);
-  const answer = await api.post(path, { email: account.email, password });
+  const answer = await api.logIn({ email: account.email, password });
   expect(answer.status).toBe(200);
   expect(answer.headers['cache-control']).toBe('no-store');
   const { data } = answer.json;
@@ -72,21 +71,21 @@ test('a login takes no other letter for one of the address, such as the sign of 
   const { email, user_id } = await registerAccount(api);
   const kelvin = email.replace('k', '\u212A');
   expect(kelvin.toLowerCase()).toBe(email);
-  const { status, json } = await api.post(path, { email: kelvin, password });
+  const { status, json } = await api.logIn({ email: kelvin, password });
   expect([status, json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
-  expect((await api.post('/api/v1/auth/password-reset', { email: kelvin })).status).toBe(202);
+  expect((await api.requestPasswordReset({ email: kelvin })).status).toBe(202);
   expect(await api.collections.challenges.countDocuments({ user_id })).toBe(0);
 });
 
 test('a login takes the address in any case', async () => {
   const { email } = await registerAccount(api);
-  expect((await api.post(path, { email: email.toUpperCase(), password })).status).toBe(200);
+  expect((await api.logIn({ email: email.toUpperCase(), password })).status).toBe(200);
 });
 
 test('a login takes a password however a keyboard composes it', async () => {
   const email = newEmail();
-  await api.post('/api/v1/auth/register', { email, password: 'Käsekuchen', space_creation_mode: 'CREATE_NEW_HOME' });
-  expect((await api.post(path, { email, password: 'Ka\u0308sekuchen' })).status).toBe(200);
+  await api.registerAccount({ email, password: 'Käsekuchen', space_creation_mode: 'CREATE_NEW_HOME' });
+  expect((await api.logIn({ email, password: 'Ka\u0308sekuchen' })).status).toBe(200);
 });
 
 describe('wrong credentials', () => {
@@ -94,7 +93,7 @@ describe('wrong credentials', () => {
     ['an address of bad syntax', { email: 'cook', password }],
     ['a short password', { email: 'cook@example.com', password: 'x' }],
   ])('%s at a login answers 401, not 422', async (_, body) => {
-    expect((await api.post(path, body)).status).toBe(401);
+    expect((await api.logIn(body)).status).toBe(401);
   });
 });
 
@@ -120,7 +119,7 @@ test.each<[string, object, string, string]>([
     'string_too_long',
   ],
 ])('a login with %s answers 422', async (_, body, field, type) => {
-  const answer = await api.post(path, body);
+  const answer = await api.logIn(body);
   expect(answer.status).toBe(422);
   expect(answer.json.details).toEqual([{ loc: ['body', field], msg: expect.any(String), type }]);
 });
@@ -131,7 +130,7 @@ describe('one session per user and device', () => {
     const device_id = randomUUID();
     const { email, user_id } = await registerAccount(api);
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => patiently(() => api.post(path, { email, password, device_id }))),
+      Array.from({ length: 10 }, () => patiently(() => api.logIn({ email, password, device_id }))),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(await api.collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(1);
@@ -143,7 +142,7 @@ describe('one session per user and device', () => {
     const first = await logIn(api, email);
     await insertSessionsBeside(api.collections, first.session_id, 46);
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => patiently(() => api.post(path, { email, password }))),
+      Array.from({ length: 10 }, () => patiently(() => api.logIn({ email, password }))),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
     const { sessions } = api.collections;

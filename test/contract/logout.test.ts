@@ -53,7 +53,7 @@ test.each([
 });
 
 test('a logout without credentials answers 401 IAD_JWT_ACCESS_INVALID with a bare challenge, before its body is checked', async () => {
-  const answer = await api.post('/api/v1/auth/logout', { refresh_token: '' });
+  const answer = await api.logOut({ refresh_token: '' });
   expect(answer.status).toBe(401);
   expect(answer.json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
   expect(answer.headers['www-authenticate']).toBe('Bearer');

@@ -3,8 +3,8 @@ import type { CodePurpose, NoticePurpose } from '@auth-account/contracts/events'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { mailPurposes } from '../../services/worker/src/mail/mail-templates.ts';
 import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
+import { type ApiDriver, bearer, withHeaders } from '../support/api-driver.ts';
 import { changeEmail, confirmReset, requestChange, requestReset } from '../support/codes.ts';
-import { bearer } from '../support/groups.ts';
 import { type MailSettings, mailBounds } from '../support/mail-bounds.ts';
 import { addPasskey, deletePasskey } from '../support/passkeys.ts';
 import { linkIdentity, logInByProvider, newPerson, sendNotice, unlinkIdentity } from '../support/providers.ts';
@@ -59,10 +59,9 @@ async function untilRefused(act: () => Promise<unknown>, times = 40): Promise<vo
 
 let lastAddress = 0;
 /** Returns a client from a network that nobody else uses. */
-function stranger(): Pick<TestApi, 'post'> {
+function stranger(): ApiDriver {
   lastAddress += 1;
-  const address = { 'X-Forwarded-For': `198.18.1.${lastAddress}` };
-  return { post: (path, body, headers = {}) => api.post(path, body, { ...address, ...headers }) };
+  return withHeaders(api, { 'X-Forwarded-For': `198.18.1.${lastAddress}` });
 }
 const nextCode = (secret: string) => {
   shiftMs += 30_000;
@@ -75,9 +74,14 @@ const device = () => ({ device_id: randomUUID() });
 const floods = {
   async codes() {
     const { user_id, email, ...caller } = await newSession(api, device());
-    const ask = ['password-reset', 'deletion', 'login-code', 'second-factor-removal'];
-    for (const way of ask) await untilRefused(() => stranger().post(`/api/v1/auth/${way}`, { email }));
-    await untilRefused(() => api.post('/api/v1/account/email-verification', undefined, bearer(caller)));
+    const asked = [
+      'requestPasswordReset',
+      'requestDeletion',
+      'requestLoginCode',
+      'requestSecondFactorRemoval',
+    ] as const;
+    for (const name of asked) await untilRefused(() => stranger()[name]({ email }));
+    await untilRefused(() => api.requestEmailVerification(bearer(caller)));
     await untilRefused(() => requestChange(api, caller, newEmail()));
     return user_id;
   },
@@ -89,14 +93,14 @@ const floods = {
   async passwords() {
     const { user_id, ...caller } = await newSession(api);
     const body = { ...fresh, new_password: password };
-    await untilRefused(() => api.post('/api/v1/account/password', body, bearer(caller)));
+    await untilRefused(() => api.changePassword(body, bearer(caller)));
     return user_id;
   },
   async wrongPasswords() {
     const { user_id, email } = await newSession(api);
     for (let round = 0; round < 2; round += 1) {
       const login = { email, password: 'wrong horse battery' };
-      await untilRefused(() => stranger().post('/api/v1/auth/login', login), 71);
+      await untilRefused(() => stranger().logIn(login), 71);
       expect((await confirmReset(api, await requestReset(api, email))).status).toBe(200);
     }
     return user_id;
@@ -109,8 +113,8 @@ const floods = {
   async deletions() {
     const { user_id, email } = await newSession(api);
     await untilRefused(async () => {
-      const ordered = await api.post('/api/v1/account/deletion', fresh, bearer(await logIn(api, email)));
-      await api.post('/api/v1/auth/restore', { email, password });
+      const ordered = await api.scheduleDeletion(fresh, bearer(await logIn(api, email)));
+      await api.restoreAccount({ email, password });
       return ordered;
     });
     return user_id;
@@ -127,8 +131,7 @@ const floods = {
     const { user_id, ...caller } = await newSession(api);
     const off = async (secret: string) => {
       const step_up_token = await stepUpBy(api, caller, 'totp', nextCode(secret));
-      const path = '/api/v1/account/totp';
-      return api.send({ method: 'DELETE', path, headers: bearer(caller), body: { step_up_token } });
+      return api.deleteTotp({ step_up_token }, bearer(caller));
     };
     await untilRefused(async () => off((await switchOn(api, caller, now())).secret));
     return user_id;
@@ -141,7 +144,7 @@ const floods = {
     }
     await untilRefused(async () => {
       const step_up_token = await stepUpBy(api, caller, 'recovery_codes', nextCode(secret));
-      return api.post('/api/v1/account/recovery-codes', { step_up_token }, bearer(caller));
+      return api.createRecoveryCodes({ step_up_token }, bearer(caller));
     });
     return user_id;
   },

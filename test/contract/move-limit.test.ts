@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, type TokenPair } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import {
   accept,
-  bearer,
   currentGroup,
   expectSound,
   handOver,
@@ -97,24 +97,16 @@ describe('the writes of a session', () => {
   });
   afterAll(() => limited.close({ keepData: true }));
 
-  const change = (caller: TokenPair) =>
-    limited.send({ method: 'PATCH', path: '/api/v1/account', headers: bearer(caller), body: { locale: 'ru' } });
-  const endOthers = (caller: TokenPair) =>
-    limited.post('/api/v1/auth/logout-all', { except_current: true }, bearer(caller));
+  const change = (caller: TokenPair) => limited.changeAccount({ locale: 'ru' }, bearer(caller));
+  const endOthers = (caller: TokenPair) => limited.logOutAll({ except_current: true }, bearer(caller));
   /** Writes that a session could repeat without end if this limit did not exist. */
   const writes: Readonly<Record<string, (caller: TokenPair) => Promise<Answer>>> = {
     'logout-all': endOthers,
     'PATCH account': change,
-    'PATCH groups/current': (caller) =>
-      limited.send({ method: 'PATCH', path: '/api/v1/groups/current', headers: bearer(caller), body: { name: 'Den' } }),
+    'PATCH groups/current': (caller) => limited.renameGroup({ name: 'Den' }, bearer(caller)),
     'POST groups/current/owner': (caller) => handOver(limited, caller, crypto.randomUUID()),
     'DELETE members': (caller) => removeMember(limited, caller, crypto.randomUUID()),
-    'DELETE sessions': (caller) =>
-      limited.send({
-        method: 'DELETE',
-        path: `/api/v1/auth/sessions/${crypto.randomUUID()}`,
-        headers: bearer(caller),
-      }),
+    'DELETE sessions': (caller) => limited.revokeSession({ session_id: crypto.randomUUID() }, bearer(caller)),
   };
 
   test.each(Object.entries(writes))(

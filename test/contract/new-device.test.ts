@@ -5,8 +5,8 @@ import { NoticeEvent } from '@auth-account/contracts/events';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { changeEmail } from '../support/codes.ts';
-import { bearer } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
 import { openStream } from '../support/push-client.ts';
@@ -35,7 +35,7 @@ const noticeOf = ({ session_id }: TokenPair, user_id: string) => ({
 });
 const new_password = 'three wrong staples';
 const changePassword = (owner: TokenPair) =>
-  services.api.post('/api/v1/account/password', { current_password: password, new_password }, bearer(owner));
+  services.api.changePassword({ current_password: password, new_password }, bearer(owner));
 const newDevice = () => ({ device_id: randomUUID() });
 
 /** Repeats the work until its message arrives. Messages to streams are hints, so a slow machine may lose one. */
@@ -63,7 +63,7 @@ const idOf = ({ session_id }: TokenPair) => session_id;
 async function register(fields: object): Promise<{ email: string; user_id: string }> {
   const email = newEmail();
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME', ...fields };
-  const { status, json } = await services.api.post('/api/v1/auth/register', body);
+  const { status, json } = await services.api.registerAccount(body);
   expect(status).toBe(201);
   return { email, user_id: json.data.user_id };
 }
@@ -103,8 +103,7 @@ describe('a login on a device that the account has not used', () => {
     const told = [tablet, ...strangers].map((session) => noticeOf(session, phone.user_id));
     expect(await noticesOf(phone.user_id)).toEqual(told);
 
-    const path = `/api/v1/auth/sessions/${stranger.session_id}`;
-    expect((await api.send({ method: 'DELETE', path, headers: bearer(phone) })).status).toBe(200);
+    expect((await api.revokeSession({ session_id: stranger.session_id }, bearer(phone))).status).toBe(200);
     expect(await strangersStream.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
     expect(streams.map((stream) => stream.isOpen())).toEqual([true, true]);
     for (const stream of streams) stream.socket.terminate();
@@ -125,7 +124,7 @@ describe('a login on a device that the account has not used', () => {
 
 describe('a restore on a device that the account has not used', () => {
   const restore = async (email: string, fields: object) =>
-    expect((await services.api.post('/api/v1/auth/restore', { email, password, ...fields })).status).toBe(200);
+    expect((await services.api.restoreAccount({ email, password, ...fields })).status).toBe(200);
 
   // guarantees: restore-is-audited
   test('a restore on an unknown device causes a notice like a login, also if there was nothing to restore', async () => {
@@ -163,7 +162,7 @@ describe('the notices of new devices', () => {
     const opened: string[] = [];
     const logInOnce = async () => {
       const body = { email: phone.email, password, ...newDevice() };
-      opened.push((await patiently(() => api.post('/api/v1/auth/login', body))).json.data.session_id);
+      opened.push((await patiently(() => api.logIn(body))).json.data.session_id);
     };
     for (let i = 0; i < 8; i += 1) await logInOnce();
     await Promise.all(Array.from({ length: 6 }, logInOnce));
@@ -214,8 +213,7 @@ test('a device whose session its owner has ended by its id causes a notice at it
   for (const device of [newDevice(), {}]) {
     const { user_id, email, ...owner } = await newSession(api, newDevice());
     const before = await logIn(api, email, device);
-    const path = `/api/v1/auth/sessions/${before.session_id}`;
-    expect((await api.send({ method: 'DELETE', path, headers: bearer(owner) })).status).toBe(200);
+    expect((await api.revokeSession({ session_id: before.session_id }, bearer(owner))).status).toBe(200);
     const again = await logIn(api, email, device);
     expect(await noticesOf(user_id)).toEqual([noticeOf(before, user_id), noticeOf(again, user_id)]);
   }
@@ -225,10 +223,7 @@ describe('a client without a device_id', () => {
   test.each<[string, (owner: Account & TokenPair) => Promise<unknown>, string?]>([
     ['a change of the password', (owner) => changePassword(owner), new_password],
     ['a change of the address', (owner) => changeEmail(services.api, owner, `new-${owner.email}`)],
-    [
-      'a logout of all others',
-      (owner) => services.api.post('/api/v1/auth/logout-all', { except_current: true }, bearer(owner)),
-    ],
+    ['a logout of all others', (owner) => services.api.logOutAll({ except_current: true }, bearer(owner))],
   ])('a client without a device_id causes no notice at its next login after %s', async (_, change, now = password) => {
     const { api } = services;
     const owner = await newSession(api);
@@ -244,8 +239,7 @@ describe('a client without a device_id', () => {
     const { user_id, email, ...owner } = await newSession(api);
     const other = await logIn(api, email, newDevice());
     await api.collections.users.updateOne({ _id: user_id }, { $set: { known_devices: ['unnamed'] } });
-    const path = `/api/v1/auth/sessions/${other.session_id}`;
-    expect((await api.send({ method: 'DELETE', path, headers: bearer(owner) })).status).toBe(200);
+    expect((await api.revokeSession({ session_id: other.session_id }, bearer(owner))).status).toBe(200);
     await logIn(api, email);
     expect(await noticesOf(user_id)).toEqual([noticeOf(other, user_id)]);
   });
@@ -263,8 +257,7 @@ describe('a client without a device_id', () => {
     const { user_id, email, ...owner } = await newSession(api, newDevice());
     const before = await logIn(api, email);
     await api.collections.sessions.updateMany({ user_id }, { $unset: { is_device_named: true } });
-    const path = `/api/v1/auth/sessions/${before.session_id}`;
-    await api.send({ method: 'DELETE', path, headers: bearer(owner) });
+    await api.revokeSession({ session_id: before.session_id }, bearer(owner));
     const again = await logIn(api, email);
     expect(await noticesOf(user_id)).toEqual([noticeOf(before, user_id), noticeOf(again, user_id)]);
   });

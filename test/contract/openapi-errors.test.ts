@@ -15,6 +15,7 @@ import {
   registerAccount,
   type TokenPair,
 } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { createAuthenticator } from '../support/authenticator.ts';
 import {
   changeEmail,
@@ -25,8 +26,8 @@ import {
   requestLoginCode,
   wrongCodeOf,
 } from '../support/codes.ts';
-import { type GoodRequest, goodRequests, requestTo, sendTo } from '../support/good-requests.ts';
-import { bearer, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
+import { type GoodRequest, goodRequests, requestFor, sendTo } from '../support/good-requests.ts';
+import { insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { startHoldingProxy } from '../support/holding-proxy.ts';
 import { type Answer, send } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
@@ -183,7 +184,7 @@ async function answerWithoutStore(name: Operation): Promise<Answer> {
 /** For each code that all its operations answer for the same reason: a function that provokes the code. */
 const sharedProvocations = {
   async PMA_TRACE_ID_MISSING(name) {
-    const { headers, ...request } = requestTo(name, await unspentGood(name));
+    const { headers, ...request } = requestFor(name, await unspentGood(name));
     return send(api.base, { ...request, headers: { 'Content-Type': 'application/json', ...headers } });
   },
   'ERR-VALIDATION-FAILED'(name) {

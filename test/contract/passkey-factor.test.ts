@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { newSession, password } from '../support/accounts.ts';
+import { bearer, type Caller } from '../support/api-driver.ts';
 import { withFailPoint } from '../support/fail-point.ts';
-import { bearer, type Caller } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import {
   addPasskey,
@@ -31,11 +31,10 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const device_id = crypto.randomUUID();
-const logIn = async (email: string) =>
-  (await api.post('/api/v1/auth/login', { email, password, device_id })).json.details;
+const logIn = async (email: string) => (await api.logIn({ email, password, device_id })).json.details;
 const complete = (challenge_id: string, fields: object) =>
-  api.post('/api/v1/auth/login/second-factor', { challenge_id, method: 'passkey', ...fields });
-const exportBy = (caller: Caller, body: object) => api.post('/api/v1/account/export', body, bearer(caller));
+  api.confirmSecondFactor({ challenge_id, method: 'passkey', ...fields });
+const exportBy = (caller: Caller, body: object) => api.exportAccount(body, bearer(caller));
 const wrong = { status: 403, json: { error_code: 'ERR-PASSKEY-INVALID' } };
 
 /** Registers, adds a passkey and switches the second factor on. */
@@ -189,7 +188,7 @@ describe('a step-up by passkey', () => {
       const asked = await logIn((await guarded()).email);
       const credential = authenticator.get({ ...asked.passkey_options, allowCredentials: undefined });
       const body = { challenge_id: asked.challenge_id, method: 'passkey', credential };
-      expect(await without.post('/api/v1/auth/login/second-factor', body)).toMatchObject(wrong);
+      expect(await without.confirmSecondFactor(body)).toMatchObject(wrong);
       // A passkey that lets nobody in there is no way in beside the last identity.
       const linking = { step_up_token: await stepUpByPasskey(api, session, authenticator, 'identities') };
       const { identity_id } = (await linkIdentity(api, session, newPerson(), linking)).json.data;

@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { createAuthenticator } from '../support/authenticator.ts';
-import { bearer, refresh } from '../support/groups.ts';
+import { refresh } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import {
   addPasskey,
@@ -28,12 +29,11 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const list = async (of: TokenPair) =>
-  (await api.send({ method: 'GET', path: '/api/v1/account/passkeys', headers: bearer(of) })).json.data;
-const create = (body: object, of: TokenPair = caller) => api.post('/api/v1/account/passkeys', body, bearer(of));
-const logIn = (body: object) => api.post('/api/v1/auth/passkeys/login', body);
+const list = async (of: TokenPair) => (await api.listPasskeys(bearer(of))).json.data;
+const create = (body: object, of: TokenPair = caller) => api.createPasskey(body, bearer(of));
+const logIn = (body: object) => api.logInByPasskey(body);
 const rename = (passkey_id: string, body: object, of: TokenPair = caller) =>
-  api.send({ method: 'PATCH', path: `/api/v1/account/passkeys/${passkey_id}`, headers: bearer(of), body });
+  api.renamePasskey({ passkey_id, ...body }, bearer(of));
 const userOf = ({ user_id }: Account) => api.collections.users.findOne({ _id: user_id });
 const eventsOf = async ({ user_id }: Account) =>
   (await api.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray()).map(
@@ -84,7 +84,7 @@ describe('a challenge for a new passkey', () => {
   test('a step-up token for passkeys stays valid until there is a new passkey, also if the user dismisses a prompt', async () => {
     const own = await newSession(api);
     const step_up_token = await stepUp(api, own, 'passkeys');
-    const ask = () => api.post('/api/v1/account/passkeys/challenge', { step_up_token }, bearer(own));
+    const ask = () => api.createPasskeyChallenge({ step_up_token }, bearer(own));
     const [dismissed, second] = [await ask(), await ask()];
     expect([dismissed.status, second.status]).toEqual([200, 200]);
     const { challenge_id, options } = second.json.data;
@@ -98,7 +98,7 @@ describe('a challenge for a new passkey', () => {
   test('a removal uses its step-up token up even if there is no such passkey, and so ends the challenges by the token', async () => {
     const own = await newSession(api);
     const step_up_token = await stepUp(api, own, 'passkeys');
-    const ask = () => api.post('/api/v1/account/passkeys/challenge', { step_up_token }, bearer(own));
+    const ask = () => api.createPasskeyChallenge({ step_up_token }, bearer(own));
     const remove = () => deletePasskey(api, own, randomUUID(), { step_up_token });
     const { challenge_id, options } = (await ask()).json.data;
     expect(statusAndCode(await remove())).toEqual([404, 'ERR-PASSKEY-NOT-FOUND']);
@@ -198,10 +198,9 @@ describe('a new passkey', () => {
     const own = await newSession(api);
     const { challenge_id, options } = await requestPasskey(api, own);
     await api.collections.users.deleteOne({ _id: own.user_id });
-    const path = '/api/v1/account/passkeys';
     const answers = [
       await create({ challenge_id, credential: phone().create(options) }, own),
-      await api.send({ method: 'GET', path, headers: bearer(own) }),
+      await api.listPasskeys(bearer(own)),
     ];
     expect(answers.map(statusAndCode)).toEqual(Array(2).fill([401, 'IAD_JWT_ACCESS_INVALID']));
   });
@@ -216,7 +215,7 @@ describe('a new passkey', () => {
       credential_id: `${own.user_id}-${at}`,
     }));
     await api.collections.users.updateOne({ _id: own.user_id }, { $set: { passkeys: copies as never } });
-    const answer = await api.post('/api/v1/account/passkeys/challenge', { current_password: password }, bearer(own));
+    const answer = await api.createPasskeyChallenge({ current_password: password }, bearer(own));
     expect(statusAndCode(answer)).toEqual([409, 'ERR-PASSKEY-LIMIT-REACHED']);
     expect(answer.json.details.limit).toBe(20);
     const late = await create({ challenge_id, credential: phone().create(options) }, own);
@@ -228,7 +227,7 @@ describe('the scope of a challenge', () => {
   // guarantees: flawed-passkey
   test('a challenge counts only in the session that has asked for it', async () => {
     const own = await newSession(api);
-    const second = await api.post('/api/v1/auth/login', { email: own.email, password });
+    const second = await api.logIn({ email: own.email, password });
     const { challenge_id, options } = await requestPasskey(api, own);
     const answer = await create({ challenge_id, credential: phone().create(options) }, second.json.data);
     expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
@@ -478,11 +477,11 @@ test('the fault of a refused passkey is counted, and the answer names it only if
       const credential = createAuthenticator({ origin }).create(asked.options);
       const before = await on.metric('auth_passkeys_refused_total', { fault: 'origin' });
       const body = { challenge_id: asked.challenge_id, credential };
-      const { status, json } = await on.post('/api/v1/account/passkeys', body, bearer(session));
+      const { status, json } = await on.createPasskey(body, bearer(session));
       expect([status, json.error_code, json.details.fault]).toEqual([403, 'ERR-PASSKEY-INVALID', fault]);
       expect(await on.metric('auth_passkeys_refused_total', { fault: 'origin' })).toBe(before + 1);
       const others = { challenge_id, credential: createAuthenticator({ origin }).create(options) };
-      const ofOthers = await on.post('/api/v1/account/passkeys', others, bearer(session));
+      const ofOthers = await on.createPasskey(others, bearer(session));
       expect(ofOthers.json.details.fault).toBe(fault && 'challenge');
     }
   } finally {
@@ -518,7 +517,7 @@ describe('the counter of an authenticator', () => {
 test('the export has the passkeys, without keys and ids of authenticators', async () => {
   const own = await newSession(api);
   const { passkey_id, credential_id } = await addPasskey(api, own);
-  const { json, text } = await api.post('/api/v1/account/export', { current_password: password }, bearer(own));
+  const { json, text } = await api.exportAccount({ current_password: password }, bearer(own));
   expect(json.data.passkeys).toMatchObject([{ passkey_id, name: 'Pixel 9', backed_up: true }]);
   expect(text).not.toContain(credential_id);
 });

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const register = (fields: object) =>
-  api.post('/api/v1/auth/register', {
+  api.registerAccount({
     email: newEmail(),
     password: 'correct horse battery',
     space_creation_mode: 'CREATE_NEW_HOME',
@@ -61,7 +61,7 @@ describe('a password on the list', () => {
     const { hash } = await import('@node-rs/argon2');
     const passwordHash = await hash('sunshine1', { memoryCost: 8, timeCost: 1, parallelism: 1 });
     const [email] = await seedAccounts(api.collections, 1, passwordHash);
-    expect((await api.post('/api/v1/auth/login', { email, password: 'sunshine1' })).status).toBe(200);
+    expect((await api.logIn({ email, password: 'sunshine1' })).status).toBe(200);
   });
 });
 
@@ -85,7 +85,7 @@ describe('the list of common passwords', () => {
     'a common password, or one in the file, is refused at registration: %s',
     async (password) => {
       const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
-      const { status, json } = await common.post('/api/v1/auth/register', body);
+      const { status, json } = await common.registerAccount(body);
       expect(status).toBe(422);
       expect(json).toMatchObject({ error_code: 'ERR-VALIDATION-FAILED', details: [blocked] });
       expect(await common.collections.users.countDocuments()).toBe(0);
@@ -94,6 +94,6 @@ describe('the list of common passwords', () => {
 
   test('any other password of eight characters is taken', async () => {
     const body = { email: newEmail(), password: 'xq7 lampe', space_creation_mode: 'CREATE_NEW_HOME' };
-    expect((await common.post('/api/v1/auth/register', body)).status).toBe(201);
+    expect((await common.registerAccount(body)).status).toBe(201);
   });
 });

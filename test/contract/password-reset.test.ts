@@ -8,7 +8,6 @@ import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
-const path = '/api/v1/auth/password-reset';
 const newPassword = 'three wrong staples';
 const minute = 60_000;
 
@@ -22,13 +21,12 @@ afterAll(() => api.close());
 const eventsOf = async (userId: string) =>
   (await api.collections.outbox.find({ 'event.subject': userId }).sort({ _id: 1 }).toArray()).map((row) => row.event);
 const typesOf = async (userId: string) => (await eventsOf(userId)).map(({ type }) => type.split('.').at(-1));
-const logInWith = (email: string, given: string) =>
-  api.post('/api/v1/auth/login', { email, password: given }).then(({ status }) => status);
+const logInWith = (email: string, given: string) => api.logIn({ email, password: given }).then(({ status }) => status);
 
 describe('POST /auth/password-reset', () => {
   test('POST /auth/password-reset answers 202 with a challenge of ten minutes', async () => {
     const { email, user_id } = await registerAccount(api);
-    const { status, json } = await api.post(path, { email });
+    const { status, json } = await api.requestPasswordReset({ email });
     expect(status).toBe(202);
     const { challenge_id, expires_at, resend_at, timestamp } = json.data;
     expect(challenge_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -45,7 +43,10 @@ describe('POST /auth/password-reset', () => {
   // guarantees: reset-tells-nothing
   test('a request for a reset is answered alike for an unknown address, and nobody gets a mail', async () => {
     const { email, user_id } = await registerAccount(api);
-    const [known, unknown] = [await api.post(path, { email }), await api.post(path, { email: newEmail() })];
+    const [known, unknown] = [
+      await api.requestPasswordReset({ email }),
+      await api.requestPasswordReset({ email: newEmail() }),
+    ];
     const shapeOf = ({ status, json, headers }: typeof known) => [status, Object.keys(json.data), Object.keys(headers)];
     expect(shapeOf(unknown)).toEqual(shapeOf(known));
     const challenges = [known, unknown].map(({ json }) =>
@@ -64,7 +65,7 @@ describe('POST /auth/password-reset', () => {
   test.each(['not an address', 'cook@localhost', 'x'.repeat(254)])(
     'a request for a reset takes %j as an unknown address',
     async (email) => {
-      expect((await api.post(path, { email })).status).toBe(202);
+      expect((await api.requestPasswordReset({ email })).status).toBe(202);
     },
   );
 });
@@ -160,7 +161,7 @@ test.each([
 );
 
 describe('POST /auth/password-reset/resend', () => {
-  const resend = (challenge_id: string) => api.post(`${path}/resend`, { challenge_id });
+  const resend = (challenge_id: string) => api.resendPasswordReset({ challenge_id });
 
   test('a resend sends the same code again, three times and a minute apart', async () => {
     const { email, user_id } = await registerAccount(api);

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { logIn, newDevice, newSession, password, registerAccount, withHeaders } from '../support/accounts.ts';
+import { logIn, newDevice, newSession, password, registerAccount } from '../support/accounts.ts';
+import { type ApiDriver, bearer, withHeaders } from '../support/api-driver.ts';
 import { confirmReset, expire, requestReset, wrongCodeOf } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
-import { bearer } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { addPasskey, withoutPasskeys } from '../support/passkeys.ts';
 import {
@@ -114,7 +114,7 @@ describe('a link challenge', () => {
       for (let tries = 0; tries < 4; tries += 1)
         await linkByProof(api, link_challenge_id, { password: 'wrong password' });
       expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(429);
-      expect((await api.post('/api/v1/auth/login', { email: session.email, password })).status).toBe(429);
+      expect((await api.logIn({ email: session.email, password })).status).toBe(429);
     });
   });
 
@@ -125,7 +125,7 @@ describe('a link challenge', () => {
       await later(600_000, async () => {
         for (const send of [
           () => linkByProof(api, link_challenge_id, { password }),
-          () => api.post('/api/v1/auth/federated/link/code', { link_challenge_id }),
+          () => api.requestLinkCode({ link_challenge_id }),
         ])
           expect(statusAndCode(await send())).toEqual([410, 'ERR-CODE-EXPIRED']);
       });
@@ -158,7 +158,7 @@ describe('a link challenge', () => {
   test('a link challenge whose token is used counts for nothing more', async () => {
     const { person, user_id } = await accountAndPerson();
     const proof = await provePerson(api, person);
-    const send = () => api.post('/api/v1/auth/federated/office', proof);
+    const send = () => api.logInByProvider({ provider: 'office', ...proof });
     const challenges = [(await send()).json.details, (await send()).json.details];
     const [one, two] = challenges.map(({ link_challenge_id }) => String(link_challenge_id));
     expect((await linkByProof(api, one ?? '', { password })).status).toBe(200);
@@ -173,9 +173,9 @@ describe('a link challenge', () => {
   test('a link challenge is over once its token has logged in', async () => {
     const { person, session } = await accountAndPerson();
     const proof = await provePerson(api, person);
-    const first = await api.post('/api/v1/auth/federated/office', proof);
+    const first = await api.logInByProvider({ provider: 'office', ...proof });
     await linkIdentity(api, session, person);
-    expect((await api.post('/api/v1/auth/federated/office', proof)).status).toBe(200);
+    expect((await api.logInByProvider({ provider: 'office', ...proof })).status).toBe(200);
     await later(300_000, async () => {
       const late = await linkByProof(api, first.json.details.link_challenge_id, { password });
       expect(statusAndCode(late)).toEqual([410, 'ERR-CODE-EXPIRED']);
@@ -259,8 +259,7 @@ describe('a link in the transaction that logs in', () => {
     expect(await told(user_id)).toEqual(expect.arrayContaining(['identity_linked', 'new_device']));
     expect((await logInByProvider(api, person)).json.data.user_id).toBe(user_id);
     expect(await sessionsOf(user_id)).toBe(3);
-    const list = { method: 'GET', path: '/api/v1/account/identities', headers: bearer(session) };
-    expect((await api.send(list)).json.data.identities).toHaveLength(1);
+    expect((await api.listIdentities(bearer(session))).json.data.identities).toHaveLength(1);
   });
 
   test('a link by passkey has two factors, also if the second factor is on', async () => {
@@ -280,7 +279,7 @@ describe('a link in the transaction that logs in', () => {
   test('a link by code links the identity, and the mail of the code names the provider', async () => {
     const { user_id, person } = await accountAndPerson();
     const { link_challenge_id } = await demandLink(api, person);
-    const asked = await api.post('/api/v1/auth/federated/link/code', { link_challenge_id });
+    const asked = await api.requestLinkCode({ link_challenge_id });
     expect([asked.status, asked.json.data.resend_at]).toEqual([202, null]);
     const row = await api.collections.outbox.findOne({ 'event.data.challenge_id': asked.json.data.challenge_id });
     expect(row?.event.data).toMatchObject({ purpose: 'identity_link', provider: 'office', user_id });
@@ -407,9 +406,9 @@ describe('a code for a link', () => {
     const proof = await proveByCode(api, mine.link_challenge_id);
     const wrong = [403, 'ERR-CODE-INVALID'];
     expect(statusAndCode(await linkByProof(api, other.link_challenge_id, proof))).toEqual(wrong);
-    expect(statusAndCode(await api.post('/api/v1/auth/login-code/confirm', proof))).toEqual(wrong);
+    expect(statusAndCode(await api.logInByCode(proof))).toEqual(wrong);
     const reset = { ...proof, new_password: 'three wrong staples' };
-    expect(statusAndCode(await api.post('/api/v1/auth/password-reset/confirm', reset))).toEqual(wrong);
+    expect(statusAndCode(await api.confirmPasswordReset(reset))).toEqual(wrong);
     const foreign = await requestReset(api, session.email);
     const ofReset = { challenge_id: foreign, code: proof.code };
     expect(statusAndCode(await linkByProof(api, mine.link_challenge_id, ofReset))).toEqual(wrong);
@@ -429,9 +428,9 @@ describe('a code for a link', () => {
         await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
       }
       const { link_challenge_id } = await demandLink(api, newPerson({ email }));
-      async function codesOf(client: Pick<TestApi, 'post'>): Promise<number> {
+      async function codesOf(client: ApiDriver): Promise<number> {
         for (let count = 0; ; count += 1) {
-          const { status } = await client.post('/api/v1/auth/federated/link/code', { link_challenge_id });
+          const { status } = await client.requestLinkCode({ link_challenge_id });
           if (status === 429) return count;
           expect(status).toBe(202);
         }
@@ -469,7 +468,7 @@ describe('a code for a link', () => {
     expect([after?.passkeys, after?.identities?.length, after?.is_password_void]).toEqual([[], 1, true]);
     expect(after?.email_verified_at).toBeInstanceOf(Date);
     expect(await sessionsOf(user_id)).toBe(1);
-    expect((await api.post('/api/v1/auth/login', { email, password })).status).toBe(401);
+    expect((await api.logIn({ email, password })).status).toBe(401);
     const byPasskey = { credential: authenticator.get(passkey_options) };
     expect((await linkByProof(api, link_challenge_id, byPasskey)).status).toBe(410);
     expect((await linkByProof(api, second.link_challenge_id, { password })).status).toBe(401);
@@ -483,7 +482,7 @@ describe('a code for a link', () => {
     const { person, session } = await accountAndPerson();
     const { link_challenge_id } = await demandLink(api, person);
     await confirmReset(api, await requestReset(api, session.email));
-    const answer = await api.post('/api/v1/auth/federated/link/code', { link_challenge_id });
+    const answer = await api.requestLinkCode({ link_challenge_id });
     expect(statusAndCode(answer)).toEqual([410, 'ERR-CODE-EXPIRED']);
     await logIn(api, session.email, { password: 'three wrong staples' });
   });
@@ -494,7 +493,7 @@ test('with one nonce for two persons, neither a code nor a repeat counts for the
   const { challenge_id, nonce } = await requestProviderLogin(api);
   const demand = async (provider: Provider) => {
     const id_token = await signIdToken(provider, { ...newPerson({ email }), nonce });
-    const { json } = await api.post(`/api/v1/auth/federated/${provider}`, { challenge_id, id_token });
+    const { json } = await api.logInByProvider({ provider, challenge_id, id_token });
     return String(json.details.link_challenge_id);
   };
   const [named, other] = [await demand('office'), await demand('partner')];

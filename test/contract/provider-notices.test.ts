@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 // Loaded later otherwise, by one of the tests.
 import '../../services/api/src/security/providers/verify-notice.ts';
 import { newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { bearer, dataOf } from '../support/api-driver.ts';
 import { authctl } from '../support/authctl.ts';
 import {
   changeEmail,
@@ -15,7 +16,6 @@ import {
   undoTokenOf,
 } from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
-import { bearer } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import {
   demandLink,
@@ -83,7 +83,7 @@ const purposesOf = async (user_id: string) =>
     'purpose' in event.data && event.type === 'service.auth.events.notice' ? [event.data.purpose] : [],
   );
 const list = async (caller: { readonly access_token: string }) =>
-  (await api.send({ method: 'GET', path: '/api/v1/account/identities', headers: bearer(caller) })).json.data.identities;
+  (await api.listIdentities(bearer(caller))).json.data.identities;
 /** Returns what was audited of notices since the last call, and of whom. */
 const told = () => toldAndIgnored().kinds;
 function toldAndIgnored() {
@@ -119,7 +119,7 @@ describe('a notice of Apple', () => {
     const { status, json, headers } = await sendNotice(api, { type: 'consent-revoked', sub: person.sub });
     expect([status, json.data.message, headers['x-request-id']]).toEqual([200, 'NOTICE_RECEIVED', expect.any(String)]);
     expect(await liveOf(user_id)).toBe(0);
-    const refused = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer({ access_token }) });
+    const refused = await api.findAccount(bearer({ access_token }));
     expect(refused.status).toBe(401);
     expect((await stored(user_id))?.identities).toEqual([expect.not.objectContaining({ refresh_token: token })]);
     const ended = await api.collections.sessions.find({ user_id }).toArray();
@@ -264,7 +264,7 @@ describe('a notice of Apple', () => {
       const payload = await signNotice({ type: 'consent-revoked', sub: 'x' });
       const answers = [
         await postNotice(lonely, payload),
-        await lonely.send({ path: '/api/v1/hooks/partner', body: { payload } }),
+        await lonely.receiveProviderNotice({ provider: 'partner', payload }),
       ];
       expect(answers.map(({ status, json }) => [status, json.error_code])).toEqual([
         [503, 'ERR-DEPENDENCY-UNAVAILABLE'],
@@ -580,11 +580,8 @@ describe('what a notice ends', () => {
 
   const isLive = async ({ session_id }: Pick<TokenPair, 'session_id'>) =>
     (await api.collections.sessions.findOne({ _id: session_id }))?.is_revoked === false;
-  const logInBy = async (person: object, provider: Provider = 'partner') => {
-    const { status, json, text } = await logInByProvider(api, person, { device_id: randomUUID() }, provider);
-    if (status !== 200) throw new Error(`the login answered ${status}: ${text}`);
-    return json.data as TokenPair;
-  };
+  const logInBy = (person: object, provider: Provider = 'partner'): Promise<TokenPair> =>
+    dataOf(logInByProvider(api, person, { device_id: randomUUID() }, provider));
   const noticesOf = async (user_id: string) =>
     (await purposesOf(user_id)).filter((purpose) => purpose === 'provider_notice').length;
 
@@ -679,9 +676,9 @@ describe('what a notice ends', () => {
   test('an identity that a recovery has removed can do nothing any more', async () => {
     const { thief, email, user_id, ...owner } = await linked();
     await changeEmail(api, owner, newEmail());
-    await api.post('/api/v1/auth/email-change/undo', { undo_token: await undoTokenOf(api, user_id) });
+    await api.undoEmailChange({ undo_token: await undoTokenOf(api, user_id) });
     expect((await confirmReset(api, await requestReset(api, email))).status).toBe(200);
-    const own = await api.post('/api/v1/auth/login', { email, password: 'three wrong staples' });
+    const own = await api.logIn({ email, password: 'three wrong staples' });
     log.takeEvents();
     for (const uri of ending) expect((await sendToken(uri, thief.sub)).status).toBe(202);
     expect(told().map(([, of]) => of)).toEqual(Array(ending.length).fill(undefined));

@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { type Account, newDevice, newSession, password, registerAccount, withHeaders } from '../support/accounts.ts';
+import { type Account, newDevice, newSession, password, registerAccount } from '../support/accounts.ts';
+import { type ApiDriver, bearer, withHeaders } from '../support/api-driver.ts';
 import { changeEmail, codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
-import { bearer, insertInvite, refresh } from '../support/groups.ts';
+import { insertInvite, refresh } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { addPasskey, deletePasskey, voidPassword } from '../support/passkeys.ts';
 import {
@@ -52,7 +53,7 @@ const typesOf = async (user_id: string) => (await events(user_id)).map(({ type }
 const verify = ({ user_id }: Pick<Account, 'user_id'>) =>
   api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
 const list = async (caller: Parameters<typeof bearer>[0]) =>
-  (await api.send({ method: 'GET', path: '/api/v1/account/identities', headers: bearer(caller) })).json.data.identities;
+  (await api.listIdentities(bearer(caller))).json.data.identities;
 
 /** Registers by a provider. */
 async function registered(person: Person = newPerson()) {
@@ -138,7 +139,7 @@ describe('an identity', () => {
   test('the list of identities of an account that is gone answers 401', async () => {
     const session = await newSession(api);
     await api.collections.users.deleteOne({ _id: session.user_id });
-    const answer = await api.send({ method: 'GET', path: '/api/v1/account/identities', headers: bearer(session) });
+    const answer = await api.listIdentities(bearer(session));
     expect(statusAndCode(answer)).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
   });
 
@@ -188,9 +189,12 @@ describe('an identity', () => {
     const session = await newSession(api);
     const body = { ...(await provePerson(api, newPerson())), current_password: password };
     const headers = bearer(session);
-    expect((await api.post('/api/v1/account/identities/office', body, headers)).status).toBe(201);
+    expect((await api.linkIdentity({ identity: 'office', ...body }, headers)).status).toBe(201);
     const { challenge_id, id_token } = body;
-    expect(statusAndCode(await api.post(path, { challenge_id, id_token }))).toEqual([410, 'ERR-CODE-EXPIRED']);
+    expect(statusAndCode(await api.logInByProvider({ provider: 'office', challenge_id, id_token }))).toEqual([
+      410,
+      'ERR-CODE-EXPIRED',
+    ]);
     expect(await api.collections.spentProofs.countDocuments({ session_id: session.session_id })).toBe(1);
   });
 
@@ -222,7 +226,7 @@ describe('an identity', () => {
     const { passkey_id, authenticator } = await addPasskey(api, session);
     await linkIdentity(api, session, newPerson());
     await voidPassword(api, session);
-    const asked = await api.post('/api/v1/account/step-up/challenge', { purpose: 'passkeys' }, bearer(session));
+    const asked = await api.createStepUpChallenge({ purpose: 'passkeys' }, bearer(session));
     const { challenge_id, passkey_options } = asked.json.data;
     const proof = { method: 'passkey', credential: authenticator.get(passkey_options) };
     const { step_up_token } = (await confirmStepUp(api, session, challenge_id, proof)).json.data;
@@ -247,7 +251,7 @@ describe('an identity', () => {
     const session = await newSession(api);
     const person = newPerson();
     await linkIdentity(api, session, person);
-    const { text, json } = await api.post('/api/v1/account/export', { current_password: password }, bearer(session));
+    const { text, json } = await api.exportAccount({ current_password: password }, bearer(session));
     expect(json.data.identities).toMatchObject([{ provider: 'office', email: person.email }]);
     expect(text).not.toContain(`"${person.sub}"`);
   });
@@ -257,12 +261,18 @@ describe('a person without an account', () => {
   test('a person without an account registers under the same challenge and with the same token', async () => {
     const person = newPerson();
     const proof = await provePerson(api, person);
-    const first = await api.post(path, proof);
+    const first = await api.logInByProvider({ provider: 'office', ...proof });
     expect(statusAndCode(first)).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
     expect(first.json.details).toMatchObject({ email: person.email, display_name: 'Anna' });
     expect(await byEmail(person.email)).toBe(0);
     const device = { device_id: randomUUID(), device_name: 'Pixel 9', platform: 'android' };
-    const { status, json, headers } = await api.post(path, { ...proof, ...newHome, ...device, display_name: 'Anna' });
+    const { status, json, headers } = await api.logInByProvider({
+      provider: 'office',
+      ...proof,
+      ...newHome,
+      ...device,
+      display_name: 'Anna',
+    });
     expect([status, headers['cache-control'], json.data.device_id]).toEqual([201, 'no-store', device.device_id]);
     expect(decodeJwt(json.data.access_token)).toMatchObject({ amr: ['fed'], acr: '1' });
     expect(decodeJwt((await refresh(api, json.data)).access_token)).toMatchObject({ amr: ['fed'], acr: '1' });
@@ -318,7 +328,7 @@ describe('a person without an account', () => {
     const person = { ...newPerson({ email: `cook-${randomUUID()}@b\u00fccher.example` }), groups };
     const { challenge_id, id_token } = await provePerson(api, person);
     expect(id_token.length).toBeGreaterThan(8_192);
-    const { status, json } = await api.post(path, { challenge_id, id_token, ...newHome });
+    const { status, json } = await api.logInByProvider({ provider: 'office', challenge_id, id_token, ...newHome });
     const email = person.email.replace('b\u00fccher', 'xn--bcher-kva');
     expect([status, (await stored(json.data?.user_id))?.email]).toEqual([201, email]);
   });
@@ -326,7 +336,9 @@ describe('a person without an account', () => {
   test('simultaneous registrations of one person make one account, and each is logged in', async () => {
     const person = newPerson();
     const proofs = await Promise.all(Array.from({ length: 6 }, () => provePerson(api, person)));
-    const answers = await Promise.all(proofs.map((proof) => patiently(() => api.post(path, { ...proof, ...newHome }))));
+    const answers = await Promise.all(
+      proofs.map((proof) => patiently(() => api.logInByProvider({ provider: 'office', ...proof, ...newHome }))),
+    );
     expect(answers.map(({ status }) => status).filter((status) => status !== 201)).toEqual(Array(5).fill(200));
     expect(await byEmail(person.email)).toBe(1);
   });
@@ -378,7 +390,7 @@ describe('a person without an account', () => {
 
   test('an account registered by a provider has no password until a reset sets one', async () => {
     const { email, user_id } = await registered();
-    const login = (given: string) => api.post('/api/v1/auth/login', { email, password: given });
+    const login = (given: string) => api.logIn({ email, password: given });
     expect((await login(password)).status).toBe(401);
     await confirmReset(api, await requestReset(api, email), { new_password: password });
     expect((await login(password)).status).toBe(200);
@@ -401,8 +413,7 @@ describe('a person who has an account', () => {
     await linkIdentity(api, session, person);
     const own = withHeaders(api, newDevice());
     expect((await logInByProvider(own, person)).status).toBe(200);
-    const guess = (on: Pick<TestApi, 'post'>, given: string) =>
-      on.post('/api/v1/auth/login', { email: session.email, password: given });
+    const guess = (on: ApiDriver, given: string) => on.logIn({ email: session.email, password: given });
     // The pauses grow with each guess, so that even a slow machine gets into one.
     const isRefused = async () => (await guess(api, 'wrong horse battery')).status === 429;
     for (let tries = 0; !(await isRefused()); tries += 1) expect(tries).toBeLessThan(60);
@@ -419,21 +430,21 @@ describe('a person who has an account', () => {
   test('a login by a provider gets the same session for the same request for 60 s, and any other gets 410', async () => {
     const person = newPerson();
     const body = { ...(await provePerson(api, person)), ...newHome, device_id: randomUUID() };
-    const first = await api.post(path, body);
-    const again = await api.post(path, body);
+    const first = await api.logInByProvider({ provider: 'office', ...body });
+    const again = await api.logInByProvider({ provider: 'office', ...body });
     expect([first.status, again.status]).toEqual([201, 200]);
     const { session_id } = first.json.data;
     expect(again.json.data.session_id).toBe(session_id);
     const spent = await api.collections.spentProofs.findOne({ session_id });
     // Ten minutes of the challenge, ten of a link challenge that it could have led to, and clocks that are behind.
     expect(Number(spent?.purge_at) - Number(spent?.at)).toBeGreaterThan(24 * 60_000);
-    expect(statusAndCode(await api.post(path, { ...body, device_id: randomUUID() }))).toEqual([
+    expect(statusAndCode(await api.logInByProvider({ provider: 'office', ...body, device_id: randomUUID() }))).toEqual([
       410,
       'ERR-CODE-EXPIRED',
     ]);
     try {
       shiftMs += 61_000;
-      expect((await api.post(path, body)).status).toBe(410);
+      expect((await api.logInByProvider({ provider: 'office', ...body })).status).toBe(410);
     } finally {
       shiftMs = 0;
     }
@@ -444,7 +455,9 @@ describe('a person who has an account', () => {
     const { person } = await registered();
     const key = newDeviceKey();
     const proof = { DPoP: key.prove({ path, at: now() }) };
-    expect((await api.post(path, await provePerson(api, person), proof)).json.data.bound).toBe(true);
+    expect(
+      (await api.logInByProvider({ provider: 'office', ...(await provePerson(api, person)) }, proof)).json.data.bound,
+    ).toBe(true);
   });
 
   // answers: Logto CVE-2026-15616, https://nvd.nist.gov/vuln/detail/CVE-2026-15616
@@ -453,11 +466,14 @@ describe('a person who has an account', () => {
     const { person, user_id, access_token, email } = await registered();
     const { json } = await logInByCode(api, await requestLoginCode(api, email));
     await confirmReset(api, await requestReset(api, email), { new_password: password });
-    const session = { access_token, ...(await api.post('/api/v1/auth/login', { email, password })).json.data };
+    const session = { access_token, ...(await api.logIn({ email, password })).json.data };
     const { secret } = await switchOn(api, session, now());
     expect(json.data.user_id).toBe(user_id);
     const body = { ...(await provePerson(api, person)), device_id: randomUUID() };
-    const halves = [await api.post(path, body), await api.post(path, body)];
+    const halves = [
+      await api.logInByProvider({ provider: 'office', ...body }),
+      await api.logInByProvider({ provider: 'office', ...body }),
+    ];
     expect(halves.map(statusAndCode)).toEqual(Array(2).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
     const [one = '', two = ''] = halves.map((half) => String(half.json.details.challenge_id));
     shiftMs += 30_000;
@@ -466,7 +482,7 @@ describe('a person who has an account', () => {
     expect(decodeJwt(done.json.data.access_token)).toMatchObject({ amr: ['fed', 'otp', 'mfa'], acr: '2' });
     shiftMs += 30_000;
     expect((await completeLogin(api, two, { code: codeAt(secret, now()) })).status).toBe(410);
-    expect((await api.post(path, body)).status).toBe(410);
+    expect((await api.logInByProvider({ provider: 'office', ...body })).status).toBe(410);
     shiftMs = 0;
   });
 
@@ -481,12 +497,12 @@ describe('a person who has an account', () => {
 });
 
 test('a challenge has a nonce in the forms that providers want, and counts for ten minutes', async () => {
-  const { json } = await api.post('/api/v1/auth/federated/challenge', undefined);
+  const { json } = await api.createFederatedChallenge();
   const { nonce, nonce_sha256, expires_at, timestamp } = json.data;
   expect(nonce_sha256).toBe(createHash('sha256').update(nonce).digest('hex'));
   expect(Date.parse(expires_at) - Date.parse(timestamp)).toBe(600_000);
   const { id_token } = await provePerson(api, newPerson());
-  const unknown = await api.post(path, { challenge_id: 'none', id_token });
+  const unknown = await api.logInByProvider({ provider: 'office', challenge_id: 'none', id_token });
   expect(statusAndCode(unknown)).toEqual([410, 'ERR-CODE-EXPIRED']);
 });
 
@@ -498,12 +514,15 @@ describe('a token', () => {
     const id_token = await signIdToken('office', { ...person, nonce: one.nonce });
     const wrong = [401, 'ERR-IDENTITY-TOKEN-INVALID'];
     const swapped = { challenge_id: other.challenge_id, id_token, ...newHome };
-    expect(statusAndCode(await api.post(path, swapped))).toEqual(wrong);
+    expect(statusAndCode(await api.logInByProvider({ provider: 'office', ...swapped }))).toEqual(wrong);
     const body = { challenge_id: one.challenge_id, id_token, ...newHome };
-    expect(statusAndCode(await api.post('/api/v1/auth/federated/partner', body))).toEqual(wrong);
-    expect(statusAndCode(await api.post('/api/v1/auth/federated/unknown', body))).toEqual([404, 'ERR-ROUTE-NOT-FOUND']);
+    expect(statusAndCode(await api.logInByProvider({ provider: 'partner', ...body }))).toEqual(wrong);
+    expect(statusAndCode(await api.logInByProvider({ provider: 'unknown', ...body }))).toEqual([
+      404,
+      'ERR-ROUTE-NOT-FOUND',
+    ]);
     // None of these has used the challenge up.
-    expect((await api.post(path, body)).status).toBe(201);
+    expect((await api.logInByProvider({ provider: 'office', ...body })).status).toBe(201);
   });
 
   test('an ID token counts for ten minutes', async () => {
@@ -511,7 +530,10 @@ describe('a token', () => {
     try {
       shiftMs += 601_000;
       log.takeEvents();
-      expect(statusAndCode(await api.post(path, body))).toEqual([410, 'ERR-CODE-EXPIRED']);
+      expect(statusAndCode(await api.logInByProvider({ provider: 'office', ...body }))).toEqual([
+        410,
+        'ERR-CODE-EXPIRED',
+      ]);
       // The token is not wrong.
       expect(log.takeEvents()).toEqual([]);
     } finally {
@@ -526,7 +548,7 @@ test('the audit log has each step of a login by a provider, and neither tokens n
   const { json } = await logInByProvider(api, person, newHome);
   const { challenge_id } = await provePerson(api, person);
   const id_token = await signIdToken('office', { ...person, nonce: 'other' });
-  await api.post(path, { challenge_id, id_token });
+  await api.logInByProvider({ provider: 'office', challenge_id, id_token });
   const session = await newSession(api);
   await linkIdentity(api, session, newPerson());
   const audited = log.takeEvents();
@@ -546,6 +568,6 @@ test('the audit log has each step of a login by a provider, and neither tokens n
 });
 
 test('without providers their paths answer 404', async () => {
-  expect((await off.post('/api/v1/auth/federated/challenge', undefined)).status).toBe(404);
-  expect((await off.post(path, { challenge_id: 'none', id_token: 'none' })).status).toBe(404);
+  expect((await off.createFederatedChallenge()).status).toBe(404);
+  expect((await off.logInByProvider({ provider: 'office', challenge_id: 'none', id_token: 'none' })).status).toBe(404);
 });

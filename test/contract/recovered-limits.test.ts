@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { bearer, dataOf } from '../support/api-driver.ts';
 import { authctl } from '../support/authctl.ts';
 import {
   changeEmail,
@@ -10,7 +11,6 @@ import {
   requestReset,
   undoTokenOf,
 } from '../support/codes.ts';
-import { bearer } from '../support/groups.ts';
 import { addPasskey } from '../support/passkeys.ts';
 import { linkIdentity, newPerson } from '../support/providers.ts';
 import { beginLogin, beginTotp, completeLogin, guardedAccount, wrongCodeFor } from '../support/second-factor.ts';
@@ -55,32 +55,27 @@ const recoveredAt = async (user_id: string) =>
   (await api.collections.users.findOne({ _id: user_id }))?.recovered_at?.getTime();
 
 async function reset(email: string): Promise<void> {
-  const { status, text } = await confirmReset(api, await requestReset(api, email), { new_password: password });
-  if (status !== 200) throw new Error(`the reset answered ${status}: ${text}`);
+  await dataOf(confirmReset(api, await requestReset(api, email), { new_password: password }));
 }
 
 async function undo(user_id: string): Promise<void> {
-  const { status, text } = await api.post('/api/v1/auth/email-change/undo', {
-    undo_token: await undoTokenOf(api, user_id),
-  });
-  if (status !== 200) throw new Error(`the undo answered ${status}: ${text}`);
+  await dataOf(api.undoEmailChange({ undo_token: await undoTokenOf(api, user_id) }));
 }
 
 /** Does on a pod, by a new session, each thing that is counted. Returns the statuses. */
 async function doAll(on: TestApi, { email }: Pick<Account, 'email'>): Promise<number[]> {
   const caller = { email, ...(await logIn(on, email)) };
-  const statusOf = (answer: { readonly status: number }) => answer.status;
-  const post = async (path: string, body: object) => statusOf(await on.post(`/api/v1/${path}`, body, bearer(caller)));
+  const own = bearer(caller);
   const passkey = await addPasskey(on, caller).then(
     () => 201,
     (error: Error) => Number(/\b429\b/.exec(error.message)?.[0]),
   );
-  const identity = statusOf(await linkIdentity(on, caller, newPerson()));
-  const exported = await post('account/export', fresh);
-  const changed = await post('account/password', { ...fresh, new_password: password });
-  const deletion = await post('account/deletion', fresh);
-  await on.post('/api/v1/auth/restore', { email, password });
-  return [passkey, identity, exported, changed, deletion];
+  const identity = await linkIdentity(on, caller, newPerson());
+  const exported = await on.exportAccount(fresh, own);
+  const changed = await on.changePassword({ ...fresh, new_password: password }, own);
+  const deletion = await on.scheduleDeletion(fresh, own);
+  await on.restoreAccount({ email, password });
+  return [passkey, ...[identity, exported, changed, deletion].map(({ status }) => status)];
 }
 
 const [done, refused] = [
@@ -175,11 +170,9 @@ test.each([['reset-password'], ['remove-ways-in']])('an operator begins the coun
 
 test('a change of the second factor counts only if there is one to change', async () => {
   const owner = await newSession(api);
-  const send = (method: string, path: string) =>
-    api.send({ method, path: `/api/v1/account/${path}`, headers: bearer(owner), body: fresh });
   for (let sent = 0; sent < 3; sent += 1) {
-    expect((await send('POST', 'recovery-codes')).json.data.recovery_codes).toEqual([]);
-    expect((await send('DELETE', 'totp')).status).toBe(200);
+    expect((await api.createRecoveryCodes(fresh, bearer(owner))).json.data.recovery_codes).toEqual([]);
+    expect((await api.deleteTotp(fresh, bearer(owner))).status).toBe(200);
   }
   expect((await beginTotp(api, owner)).factor_id).toEqual(expect.any(String));
 });

@@ -5,8 +5,8 @@ import type { RevocationReason } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, logOut, newSession, password } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { authctl } from '../support/authctl.ts';
-import { bearer } from '../support/groups.ts';
 import { insertSessionsBeside } from '../support/session-document.ts';
 import { storesOf } from '../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
   await api.close();
 });
 
-const refresh = (refresh_token: string) => api.post('/api/v1/auth/refresh', { refresh_token });
+const refresh = (refresh_token: string) => api.refreshTokens({ refresh_token });
 
 /** Creates a session whose refresh token was rotated twice, so its first token is void. */
 async function rotatedSession() {
@@ -60,8 +60,7 @@ const endings: Readonly<Record<string, () => Promise<string>>> = {
   async revoked() {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
-    const path = `/api/v1/auth/sessions/${phone.session_id}`;
-    expect((await api.send({ method: 'DELETE', path, headers: bearer(tablet) })).status).toBe(200);
+    expect((await api.revokeSession({ session_id: phone.session_id }, bearer(tablet))).status).toBe(200);
     return phone.refresh_token;
   },
   async replaced() {
@@ -84,7 +83,7 @@ const endings: Readonly<Record<string, () => Promise<string>>> = {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
     const body = { current_password: password, new_password: 'three wrong staples' };
-    expect((await api.post('/api/v1/account/password', body, bearer(phone))).status).toBe(200);
+    expect((await api.changePassword(body, bearer(phone))).status).toBe(200);
     return tablet.refresh_token;
   },
   async account_disabled() {
@@ -127,7 +126,7 @@ test('the void token that ends the session gets the same reason as every later t
 test('a logout of all devices is reported as a revocation on the others and as a logout on its own', async () => {
   const phone = await newSession(api);
   const tablet = await logIn(api, phone.email);
-  expect((await api.post('/api/v1/auth/logout-all', {}, bearer(phone))).status).toBe(200);
+  expect((await api.logOutAll({}, bearer(phone))).status).toBe(200);
   const told = await Promise.all([phone, tablet].map(async ({ refresh_token }) => refresh(refresh_token)));
   expect(told.map(({ json }) => json.details.reason)).toEqual(['logged_out', 'revoked']);
 });

@@ -6,7 +6,6 @@ import { insertInvite } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 import { usualHashes } from '../support/test-environment.ts';
 
-const path = '/api/v1/auth/register';
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const isoUtc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -36,7 +35,7 @@ describe('a new space', () => {
     'a registration in mode %s answers 201 and stores an account of type %s with its group',
     async (space_creation_mode, type) => {
       const email = `Mixed.Case-${randomUUID()}@Example.com`;
-      const answer = await api.post(path, { email, password, space_creation_mode, invite_token: null });
+      const answer = await api.registerAccount({ email, password, space_creation_mode, invite_token: null });
 
       expect(answer.status).toBe(201);
       expect(answer.headers['content-type']).toBe('application/json');
@@ -70,7 +69,7 @@ describe('a new space', () => {
   );
 
   test('a new space ignores the value of invite_token and stores no unknown field', async () => {
-    const answer = await api.post(path, { ...household(), invite_token: 'whatever', is_admin: true });
+    const answer = await api.registerAccount({ ...household(), invite_token: 'whatever', ...{ is_admin: true } });
     expect(answer.status).toBe(201);
     const user = await api.collections.users.findOne({ _id: answer.json.data.user_id });
     expect(Object.keys(user ?? {})).not.toContain('is_admin');
@@ -79,7 +78,7 @@ describe('a new space', () => {
   // guarantees: events-without-personal-data
   test('a registration writes one outbox row with the CloudEvent, without personal data', async () => {
     const body = household();
-    const answer = await api.post(path, body, { 'X-Request-ID': 'phone-7:42' });
+    const answer = await api.registerAccount(body, { 'X-Request-ID': 'phone-7:42' });
     const { user_id, home_group_id } = answer.json.data;
     const rows = await api.collections.outbox.find({ 'event.subject': user_id }).toArray();
     expect(rows).toHaveLength(1);
@@ -112,7 +111,7 @@ describe('an address that is taken', () => {
   ])('a taken address, %s, answers 409 with what was sent, and stores nothing', async (_, spell) => {
     const { email } = await registerAccount(api);
     const before = await counts();
-    const answer = await api.post(path, { ...household(), email: spell(email) });
+    const answer = await api.registerAccount({ ...household(), email: spell(email) });
     expect(answer.status).toBe(409);
     expect(answer.json).toEqual({
       error_code: 'ERR-EMAIL-ALREADY-EXISTS',
@@ -125,7 +124,7 @@ describe('an address that is taken', () => {
 
   test('a taken address is answered before an invite is read', async () => {
     const { email } = await registerAccount(api);
-    const answer = await api.post(path, {
+    const answer = await api.registerAccount({
       email,
       password,
       space_creation_mode: 'JOIN_EXISTING',
@@ -136,8 +135,8 @@ describe('an address that is taken', () => {
 });
 
 describe('joining by invite', () => {
-  const join = (invite_token: unknown) =>
-    api.post(path, { email: newEmail(), password, space_creation_mode: 'JOIN_EXISTING', invite_token });
+  const join = (invite_token?: string | null) =>
+    api.registerAccount({ email: newEmail(), password, space_creation_mode: 'JOIN_EXISTING', invite_token });
 
   // guarantees: registration-all-or-nothing
   test('a registration by invite takes group and account type from it and counts use and member', async () => {
@@ -256,7 +255,7 @@ describe('a body that breaks the schema', () => {
     ['an invite of 129', { ...good, invite_token: 'x'.repeat(129) }, ['body', 'invite_token'], 'string_too_long'],
     ['an array', [], ['body'], 'model_type'],
   ])('a registration with %s answers 422', async (_, body, loc, type) => {
-    const answer = await api.post(path, body);
+    const answer = await api.registerAccount(body);
     expect(answer.status).toBe(422);
     expect(answer.json).toEqual({
       error_code: 'ERR-VALIDATION-FAILED',
@@ -267,7 +266,7 @@ describe('a body that breaks the schema', () => {
 
   // guarantees: all-violations
   test('a registration reports every violation at once', async () => {
-    const answer = await api.post(path, { email: 'x', invite_token: false });
+    const answer = await api.registerAccount({ email: 'x', ...({ invite_token: false } as object) });
     expect(
       answer.json.details.map(({ loc, type }: { loc: string[]; type: string }) => [loc.at(-1), type]).sort(),
     ).toEqual([

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type Account, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
 
@@ -36,7 +37,7 @@ function on(pod = api): TokenApi {
 }
 
 const send = (change: { readonly body?: object; readonly headers?: object } = {}, pod = api): Promise<Answer> =>
-  on(pod).post('/api/v1/auth/login', { ...login.body, ...change.body }, { ...login.headers, ...change.headers });
+  on(pod).logIn({ ...login.body, ...change.body }, { ...login.headers, ...change.headers });
 
 const isReplay = ({ headers }: Answer) => headers['idempotency-replayed'] === 'true';
 const liveSessions = () => scene.collections.sessions.find({ user_id: account.user_id, is_revoked: false }).toArray();
@@ -108,7 +109,7 @@ test('a repeated login with a wrong password is refused', async () => {
 
 test('a login without a key, or under another one, opens a session of its own and replaces', async () => {
   const first = await open();
-  const { status, json } = await on().post('/api/v1/auth/login', login.body);
+  const { status, json } = await on().logIn(login.body);
   const second: TokenPair = json.data;
   const third = await open({ headers: { 'Idempotency-Key': randomUUID() } });
   expect(status).toBe(200);
@@ -126,8 +127,8 @@ test('the key of one account does not count for another one', async () => {
 
 test('a login repeated after its session has ended opens another session', async () => {
   const first = await open();
-  const headers = { Authorization: `Bearer ${first.access_token}` };
-  await on().post('/api/v1/auth/logout', { refresh_token: first.refresh_token }, headers);
+  const headers = bearer(first);
+  await on().logOut({ refresh_token: first.refresh_token }, headers);
   const second = await open();
   expect(second.session_id).not.toBe(first.session_id);
   expect((await send()).json.data.session_id).toBe(second.session_id);

@@ -28,7 +28,7 @@ function rawHeaders(list: readonly string[], target = api) {
 describe('X-Request-ID', () => {
   // guarantees: request-id
   test('an X-Request-ID is echoed, on errors too', async () => {
-    const answer = await api.post(path, {}, { 'X-Request-ID': 'a.B-9_~:/+=' });
+    const answer = await api.registerAccount({}, { 'X-Request-ID': 'a.B-9_~:/+=' });
     expect(answer.status).toBe(422);
     expect(answer.headers['x-request-id']).toBe('a.B-9_~:/+=');
   });
@@ -72,7 +72,7 @@ describe('the body', () => {
     ['JSON in another charset', 'application/json; charset=utf-16'],
     ['a relative of JSON', 'application/problem+json'],
   ])('a body of %s answers 415', async (_, type) => {
-    const answer = await api.post(path, '{}', { 'Content-Type': type });
+    const answer = await api.send({ path, body: '{}', headers: { 'Content-Type': type } });
     expect(answer.status).toBe(415);
     expect(answer.json.error_code).toBe('ERR-UNSUPPORTED-MEDIA-TYPE');
   });
@@ -80,18 +80,18 @@ describe('the body', () => {
   test.each(['Application/JSON; charset="UTF-8"', 'application/json;', 'application/json ; charset=utf-8;'])(
     'a body of the media type %s is taken',
     async (type) => {
-      expect((await api.post(path, {}, { 'Content-Type': type })).status).toBe(422);
+      expect((await api.registerAccount({}, { 'Content-Type': type })).status).toBe(422);
     },
   );
 
   test('null for an optional field counts as absent', async () => {
-    const nothing = { device_id: null, device_name: null, platform: null, trusted_device_token: null };
+    const nothing: object = { device_id: null, device_name: null, platform: null, trusted_device_token: null };
     const body = { email: 'nobody@example.com', password: 'correct horse battery', ...nothing };
-    expect((await api.post('/api/v1/auth/login', body)).status).toBe(401);
+    expect((await api.logIn(body)).status).toBe(401);
   });
 
   test('a compressed body answers 415', async () => {
-    const answer = await api.post(path, 'x', { 'Content-Encoding': 'gzip' });
+    const answer = await api.send({ path, body: 'x', headers: { 'Content-Encoding': 'gzip' } });
     expect(answer.status).toBe(415);
   });
 
@@ -160,7 +160,7 @@ describe('languages', () => {
     ['de, ru;q=0.8, en;q=0.5', 'ru'],
     ['fr', 'en'],
   ])('Accept-Language %j is answered in %s', async (language, locale) => {
-    const answer = await api.post(path, {}, language === undefined ? {} : { 'Accept-Language': language });
+    const answer = await api.registerAccount({}, language === undefined ? {} : { 'Accept-Language': language });
     expect(answer.headers['content-language']).toBe(locale);
     expect(answer.headers.vary).toBe('Accept-Language');
     expect(/[а-я]/i.test(answer.json.message)).toBe(locale === 'ru');
@@ -168,7 +168,7 @@ describe('languages', () => {
 });
 
 test('every answer carries the security headers of an API, and none names the framework', async () => {
-  const { headers } = await api.post(path, {});
+  const { headers } = await api.registerAccount({});
   expect(headers).toMatchObject({
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none';frame-ancestors 'none'",
@@ -205,7 +205,7 @@ describe('a page on another origin', () => {
   });
 
   test('a page of an allowed origin may read an answer, an error too, and the headers that apps need', async () => {
-    const { status, headers } = await generating.post(path, {}, { Origin: origin });
+    const { status, headers } = await generating.registerAccount({}, { Origin: origin });
     expect([status, headers['access-control-allow-origin']]).toEqual([422, origin]);
     expect(headers.vary?.split(', ').toSorted()).toEqual(['Accept-Language', 'Origin']);
     expect(headers['access-control-expose-headers']?.split(',')).toEqual(
@@ -216,14 +216,14 @@ describe('a page on another origin', () => {
   test.each(['https://evil.example', 'null', 'https://app.example.com.evil.example', 'http://app.example.com'])(
     'a page of %s gets no permission',
     async (other) => {
-      const answers = [await preflight(other), await generating.post(path, {}, { Origin: other })];
+      const answers = [await preflight(other), await generating.registerAccount({}, { Origin: other })];
       for (const { headers } of answers) expect(headers['access-control-allow-origin']).toBeUndefined();
     },
   );
 
   test('a page of no origin is allowed by default', async () => {
     expect((await preflight(origin, api)).status).toBe(400);
-    const { headers } = await api.post(path, {}, { Origin: origin });
+    const { headers } = await api.registerAccount({}, { Origin: origin });
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 });

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { logOut, newDevice, newSession, password, type TokenPair, withHeaders } from '../support/accounts.ts';
+import { logOut, newDevice, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { type ApiDriver, bearer, withHeaders } from '../support/api-driver.ts';
 import { codeOf, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { type DeviceKey, newDeviceKey } from '../support/device-key.ts';
-import { bearer, refresh } from '../support/groups.ts';
+import { refresh } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
 import {
@@ -36,7 +38,7 @@ const over = { status: 410, json: { error_code: 'ERR-CODE-EXPIRED' } };
 const invalid = { status: 403, json: { error_code: 'ERR-SECOND-FACTOR-INVALID' } };
 
 const account = () => guardedAccount(api, now());
-const login = (email: string, fields: object = {}) => api.post('/api/v1/auth/login', { email, password, ...fields });
+const login = (email: string, fields: object = {}) => api.logIn({ email, password, ...fields });
 const claimsOf = ({ json }: Answer) => decodeJwt(json.data.access_token);
 const stored = (user_id: string) => api.collections.users.findOne({ _id: user_id });
 const sessionsOf = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
@@ -53,7 +55,7 @@ const audited = (user_id: string): Line[] =>
     .filter((line) => /factor|recovery|confirmed|trust/.test(`${line.event}`) && line.user_id === user_id);
 let lastAddress = 0;
 /** Returns a client from an address that nobody else uses. */
-function stranger(device: object = {}): Pick<TestApi, 'post'> {
+function stranger(device: object = {}): ApiDriver {
   lastAddress += 1;
   return withHeaders(api, { 'X-Forwarded-For': `198.18.0.${lastAddress}`, ...device });
 }
@@ -238,7 +240,7 @@ describe('a login to an account whose second factor is on', () => {
       completeLogin(from, await beginLogin(from, guarded.email, named), { code: wrongCodeFor(guarded.secret, now()) });
     const byKey = async (code: string) => {
       const somewhere = stranger();
-      const keyed = withHeaders(somewhere, { DPoP: key.prove({ path: '/api/v1/auth/login', at: now() }) });
+      const keyed = withHeaders(somewhere, { DPoP: key.prove({ path: routes.logIn.path, at: now() }) });
       return completeLogin(somewhere, await beginLogin(keyed, guarded.email), { code });
     };
     expect(await guess(guarded, bySecret, { code: nextCode(guarded.secret) })).toMatchObject({ status: 200 });
@@ -341,7 +343,7 @@ describe('a challenge for the second factor', () => {
 async function resetPassword({ email }: GuardedAccount): Promise<void> {
   const challenge_id = await requestReset(api, email);
   const body = { challenge_id, code: await codeOf(api, challenge_id), new_password: password };
-  const { status } = await api.post('/api/v1/auth/password-reset/confirm', body);
+  const { status } = await api.confirmPasswordReset(body);
   expect(status).toBe(200);
 }
 
@@ -358,11 +360,7 @@ describe('a trusted device', () => {
     const { email, token, session } = await trusted();
     const answer = await login(email, token);
     expect([answer.status, claimsOf(answer).amr, claimsOf(answer).acr]).toEqual([200, ['pwd'], '1']);
-    const factors = await api.send({
-      method: 'GET',
-      path: '/api/v1/account/factors',
-      headers: bearer(answer.json.data),
-    });
+    const factors = await api.findFactors(bearer(answer.json.data));
     expect(factors.json.data.trusted_devices).toEqual([
       { device_id: session.device_id, trusted_at: isTime, trusted_until: isTime },
     ]);
@@ -371,7 +369,7 @@ describe('a trusted device', () => {
   test('a trusted device is shown with its session, as long as it is trusted', async () => {
     const { email, token, session, device, access_token } = await trusted();
     const shown = async () => {
-      const list = await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer({ access_token }) });
+      const list = await api.listSessions(bearer({ access_token }));
       const sessions: { readonly device_id: string; readonly trusted: boolean }[] = list.json.data.sessions;
       return sessions.map(({ device_id, trusted }) => [device_id === device.device_id, trusted]).toSorted();
     };
@@ -382,8 +380,7 @@ describe('a trusted device', () => {
     expect(await shown()).toEqual(both);
     await login(email, token);
     expect(await shown()).toEqual(both);
-    const path = `/api/v1/account/trusted-devices/${session.device_id}`;
-    await api.send({ method: 'DELETE', path, headers: bearer({ access_token }) });
+    await api.deleteTrustedDevice({ device_id: session.device_id }, bearer({ access_token }));
     expect(await shown()).toEqual([
       [false, false],
       [true, false],
@@ -392,15 +389,14 @@ describe('a trusted device', () => {
 
   test('a device is trusted no longer once its session was ended from another device', async () => {
     const { email, token, session, access_token } = await trusted();
-    const path = `/api/v1/auth/sessions/${session.session_id}`;
-    expect((await api.send({ method: 'DELETE', path, headers: bearer({ access_token }) })).status).toBe(200);
+    expect((await api.revokeSession({ session_id: session.session_id }, bearer({ access_token }))).status).toBe(200);
     expect(await login(email, token)).toMatchObject(refused);
   });
 
   test('a device is trusted no longer once another device has ended all sessions', async () => {
     const { email, token, access_token } = await trusted();
     const others = { except_current: true };
-    expect((await api.post('/api/v1/auth/logout-all', others, bearer({ access_token }))).status).toBe(200);
+    expect((await api.logOutAll(others, bearer({ access_token }))).status).toBe(200);
     expect(await login(email, token)).toMatchObject(refused);
   });
 
@@ -409,7 +405,7 @@ describe('a trusted device', () => {
     const { email, token, session } = await trusted();
     await refresh(api, await refresh(api, session));
     shiftMs += 5 * minuteMs;
-    const { json } = await api.post('/api/v1/auth/refresh', { refresh_token: session.refresh_token });
+    const { json } = await api.refreshTokens({ refresh_token: session.refresh_token });
     expect(json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
     expect(await login(email, token)).toMatchObject(refused);
   });
@@ -419,7 +415,7 @@ describe('a trusted device', () => {
     expect((await logOut(api, session)).status).toBe(200);
     const again = await login(email, token);
     expect(again.status).toBe(200);
-    expect((await api.post('/api/v1/auth/logout-all', {}, bearer(again.json.data))).status).toBe(200);
+    expect((await api.logOutAll({}, bearer(again.json.data))).status).toBe(200);
     expect((await login(email, token)).status).toBe(200);
   });
 
@@ -443,10 +439,9 @@ describe('a trusted device', () => {
     const [key, other] = [newDeviceKey(), newDeviceKey()];
     const device = { device_id: randomUUID() };
     const logInWith = (proof: DeviceKey | undefined, fields: object) =>
-      api.post(
-        '/api/v1/auth/login',
+      api.logIn(
         { email, password, ...device, ...fields },
-        proof && { DPoP: proof.prove({ path: '/api/v1/auth/login', at: now() }) },
+        proof && { DPoP: proof.prove({ path: routes.logIn.path, at: now() }) },
       );
     const { challenge_id } = (await logInWith(key, {})).json.details;
     const { json } = await completeLogin(api, challenge_id, { code: nextCode(secret), trust_device: true });
@@ -484,8 +479,7 @@ describe('a trusted device', () => {
 
   test('a device is trusted no longer once its user says so', async () => {
     const { email, user_id, token, session } = await trusted();
-    const end = (device_id: string) =>
-      api.send({ method: 'DELETE', path: `/api/v1/account/trusted-devices/${device_id}`, headers: bearer(session) });
+    const end = (device_id: string) => api.deleteTrustedDevice({ device_id }, bearer(session));
     expect((await end(randomUUID())).status).toBe(200);
     expect(audited(user_id).at(-1)).toMatchObject({
       event: 'account.trust_ended',
@@ -527,7 +521,7 @@ describe('the known devices of an account with a second factor', () => {
     const { email, user_id, access_token } = await account();
     const device = { device_id: randomUUID() };
     await api.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at: new Date(now() + dayMs) } });
-    const { status } = await api.post('/api/v1/auth/restore', { email, password, ...device }, bearer({ access_token }));
+    const { status } = await api.restoreAccount({ email, password, ...device }, bearer({ access_token }));
     expect(status).toBe(200);
     const user = await stored(user_id);
     expect(user?.known_devices).not.toContain(device.device_id);

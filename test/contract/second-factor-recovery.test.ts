@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, password } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { confirmChange, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
-import { bearer } from '../support/groups.ts';
 import {
   beginLogin,
   codeAt,
@@ -58,7 +58,7 @@ describe('a password reset', () => {
     expect([totp, recovery_codes, trusted_devices]).toEqual([undefined, undefined, undefined]);
     expect(await changesOf(user_id)).toEqual(['switched_on', 'switched_off']);
     await logIn(api, email, { password: newPassword });
-    const again = await api.post('/api/v1/auth/login', { email, password, device_id, trusted_device_token });
+    const again = await api.logIn({ email, password, device_id, trusted_device_token });
     expect(again.status).toBe(401);
   });
 });
@@ -66,14 +66,14 @@ describe('a password reset', () => {
 /** Changes the address of an account with a step-up. */
 async function changeAddress(account: GuardedAccount, new_email: string): Promise<void> {
   const step_up_token = await stepUpBy(api, account, 'email_change', nextCode(account.secret));
-  const asked = await api.post('/api/v1/account/email-change', { step_up_token, new_email }, bearer(account));
+  const asked = await api.requestEmailChange({ step_up_token, new_email }, bearer(account));
   const answer = await confirmChange(api, account, asked.json.data.challenge_id);
   expect(answer.status).toBe(200);
 }
 
 const undo = async ({ user_id }: GuardedAccount) => {
   const undo_token = await undoTokenOf(api, user_id);
-  expect((await api.post('/api/v1/auth/email-change/undo', { undo_token })).status).toBe(200);
+  expect((await api.undoEmailChange({ undo_token })).status).toBe(200);
 };
 
 describe('a change of the address', () => {
@@ -83,10 +83,9 @@ describe('a change of the address', () => {
     const [former, later] = [owner.email, newEmail()];
     await verify(owner.user_id);
     shiftMs += 120_000;
-    expect(
-      (await api.post('/api/v1/account/email-change', { current_password: password, new_email: later }, bearer(owner)))
-        .status,
-    ).toBe(403);
+    expect((await api.requestEmailChange({ current_password: password, new_email: later }, bearer(owner))).status).toBe(
+      403,
+    );
     await changeAddress(owner, later);
     const challenge_id = await beginLogin(api, later);
     expect((await completeLogin(api, challenge_id, { code: nextCode(owner.secret) })).status).toBe(200);
@@ -105,10 +104,10 @@ describe('a change of the address', () => {
     await changeAddress(owner, newEmail());
     shiftMs += 120_000;
     const step_up_token = await stepUpBy(api, owner, 'totp', nextCode(owner.secret));
-    const { factor_id, secret } = (await api.post('/api/v1/account/totp', { step_up_token }, bearer(owner))).json.data;
+    const { factor_id, secret } = (await api.createTotp({ step_up_token }, bearer(owner))).json.data;
     const code = codeAt(secret, now());
     const body = { factor_id, code };
-    expect((await api.post('/api/v1/account/totp/confirm', body, bearer(owner))).status).toBe(200);
+    expect((await api.confirmTotp(body, bearer(owner))).status).toBe(200);
     await undo(owner);
     expect((await stored(user_id))?.totp).toBeUndefined();
     expect(await changesOf(user_id)).toEqual(['switched_on', 'replaced', 'switched_off']);
@@ -143,7 +142,7 @@ test('an ordered removal ends with an undo of the change of the address, if its 
 test('a restore asks for no second factor, and the login after it does', async () => {
   const { email, user_id, secret, access_token } = await guardedAccount(api, now());
   await api.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at: new Date(now() + 86_400_000) } });
-  const restored = await api.post('/api/v1/auth/restore', { email, password }, bearer({ access_token }));
+  const restored = await api.restoreAccount({ email, password }, bearer({ access_token }));
   expect(restored.status).toBe(200);
   const challenge_id = await beginLogin(api, email);
   expect((await completeLogin(api, challenge_id, { code: nextCode(secret) })).status).toBe(200);

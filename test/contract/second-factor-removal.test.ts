@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, password, registerAccount } from '../support/accounts.ts';
+import { bearer, type Caller } from '../support/api-driver.ts';
 import { codeOf, confirmReset, requestReset, stopTokenOf } from '../support/codes.ts';
-import { bearer, type Caller } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import {
   beginLogin,
@@ -20,7 +20,6 @@ import {
 import { createStoppableClock } from '../support/stoppable-clock.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
-const path = '/api/v1/auth/second-factor-removal';
 const newPassword = 'three wrong staples';
 const hours = 3_600_000;
 
@@ -46,8 +45,7 @@ const noticesOf = async (user_id: string) => {
 };
 const removalsOf = async (user_id: string) =>
   (await noticesOf(user_id)).filter(({ purpose }) => purpose.startsWith('second_factor_removal'));
-const factorsOf = async (caller: Caller) =>
-  (await api.send({ method: 'GET', path: '/api/v1/account/factors', headers: bearer(caller) })).json.data;
+const factorsOf = async (caller: Caller) => (await api.findFactors(bearer(caller))).json.data;
 const errorOf = ({ status, json }: { readonly status: number; readonly json: { readonly error_code?: string } }) => [
   status,
   json.error_code,
@@ -61,7 +59,7 @@ describe('a request for a code', () => {
   test('a request for a removal is answered alike for every address, and mailed only if there is a second factor', async () => {
     const [guarded, plain] = [await guardedAccount(api, now()), await registerAccount(api)];
     const emails = [guarded.email, plain.email, newEmail()];
-    const answers = await Promise.all(emails.map((email) => api.post(path, { email })));
+    const answers = await Promise.all(emails.map((email) => api.requestSecondFactorRemoval({ email })));
     const shapes = answers.map(({ status, json, headers }) => [status, Object.keys(json.data), Object.keys(headers)]);
     expect(new Set(shapes.map((shape) => JSON.stringify(shape))).size).toBe(1);
     expect(answers[0]?.status).toBe(202);
@@ -92,7 +90,7 @@ describe('an order to remove the second factor', () => {
     expect(await removalsOf(user_id)).toEqual([
       { user_id, purpose: 'second_factor_removal_ordered', locale: 'en', removal_id, due_at },
     ]);
-    const again = await api.post(`${path}/confirm`, { challenge_id, code: await codeOf(api, challenge_id) });
+    const again = await api.confirmSecondFactorRemoval({ challenge_id, code: await codeOf(api, challenge_id) });
     expect(errorOf(again)).toEqual([403, 'ERR-CODE-INVALID']);
   });
 
@@ -113,7 +111,7 @@ describe('an order to remove the second factor', () => {
     await verify(user_id);
     const challenge_id = await requestRemoval(api, session.email);
     const step_up_token = await stepUpBy(api, session, 'recovery_codes', nextCode(secret));
-    const renewed = await api.post('/api/v1/account/recovery-codes', { step_up_token }, bearer(session));
+    const renewed = await api.createRecoveryCodes({ step_up_token }, bearer(session));
     expect(renewed.status).toBe(200);
     expect((await confirmReset(api, await requestReset(api, session.email))).status).toBe(200);
     expect((await confirmRemoval(api, challenge_id)).status).toBe(200);
@@ -128,10 +126,10 @@ describe('an order to remove the second factor', () => {
     const { email, user_id, secret, ...session } = await guardedAccount(api, now());
     await orderRemoval(api, email);
     const step_up_token = await stepUpBy(api, session, 'totp', nextCode(secret));
-    const begun = await api.post('/api/v1/account/totp', { step_up_token }, bearer(session));
+    const begun = await api.createTotp({ step_up_token }, bearer(session));
     const { factor_id, secret: newer } = begun.json.data;
     const confirmed = { factor_id, code: codeAt(newer, now()) };
-    expect((await api.post('/api/v1/account/totp/confirm', confirmed, bearer(session))).status).toBe(200);
+    expect((await api.confirmTotp(confirmed, bearer(session))).status).toBe(200);
     expect((await stored(user_id))?.totp).toMatchObject({ factor_id });
     expect((await stored(user_id))?.totp?.removal).toBeUndefined();
   });
@@ -195,11 +193,10 @@ describe('a removal that is due, before any worker has acted', () => {
     waitForIt();
     const session = await logIn(api, email);
     const fresh = { current_password: password };
-    const codes = await api.post('/api/v1/account/recovery-codes', fresh, bearer(session));
+    const codes = await api.createRecoveryCodes(fresh, bearer(session));
     expect([codes.status, codes.json.data.recovery_codes]).toEqual([200, []]);
-    const off = { method: 'DELETE', path: '/api/v1/account/totp', headers: bearer(session), body: fresh };
-    expect((await api.send(off)).json.data).toMatchObject({ sessions_ended: 0 });
-    const exported = await api.post('/api/v1/account/export', fresh, bearer(session));
+    expect((await api.deleteTotp(fresh, bearer(session))).json.data).toMatchObject({ sessions_ended: 0 });
+    const exported = await api.exportAccount(fresh, bearer(session));
     expect(exported.json.data.second_factor).toMatchObject({ confirmed_at: null, removal_due_at: null });
   });
 
@@ -210,7 +207,7 @@ describe('a removal that is due, before any worker has acted', () => {
     const session = await logIn(api, email);
     const { factor_id, secret } = await beginTotp(api, session);
     const code = codeAt(secret, now());
-    const answer = await api.post('/api/v1/account/totp/confirm', { factor_id, code }, bearer(session));
+    const answer = await api.confirmTotp({ factor_id, code }, bearer(session));
     expect(errorOf(answer)).toEqual([410, 'ERR-CODE-EXPIRED']);
     expect((await stored(user_id))?.totp?.removal).toBeDefined();
   });
@@ -239,8 +236,8 @@ test('a thief who has switched a second factor on cannot keep the owner of the m
   const due = await orderRemoval(api, email);
   const attacks = [
     stopBySession(api, thief),
-    api.post('/api/v1/account/recovery-codes', { current_password: password }, bearer(thief)),
-    api.post('/api/v1/auth/login', { email, password }),
+    api.createRecoveryCodes({ current_password: password }, bearer(thief)),
+    api.logIn({ email, password }),
   ];
   expect((await Promise.all(attacks)).map(({ status }) => status)).toEqual([401, 401, 401]);
   expect((await stored(user_id))?.totp?.removal?.due_at).toEqual(due);

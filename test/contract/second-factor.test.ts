@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/groups.ts';
+import { bearer } from '../support/api-driver.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
 import {
@@ -33,18 +33,15 @@ const isUuid = expect.stringMatching(/^[\da-f]{8}-/);
 const isTime = expect.stringMatching(/^\d{4}-.*Z$/);
 const fresh = { current_password: password };
 
-const factorsOf = async (caller: TokenPair) =>
-  (await api.send({ method: 'GET', path: '/api/v1/account/factors', headers: bearer(caller) })).json.data;
-const confirm = (caller: TokenPair, body: object) => api.post('/api/v1/account/totp/confirm', body, bearer(caller));
+const factorsOf = async (caller: TokenPair) => (await api.findFactors(bearer(caller))).json.data;
+const confirm = (caller: TokenPair, body: object) => api.confirmTotp(body, bearer(caller));
 /** Lets the authenticator app show a code that was not used yet. */
 const nextCode = (secret: string) => {
   shiftMs += 30_000;
   return codeAt(secret, now());
 };
-const switchOff = (caller: TokenPair, body: object = fresh) =>
-  api.send({ method: 'DELETE', path: '/api/v1/account/totp', headers: bearer(caller), body });
-const newCodes = (caller: TokenPair, body: object = fresh) =>
-  api.post('/api/v1/account/recovery-codes', body, bearer(caller));
+const switchOff = (caller: TokenPair, body: object = fresh) => api.deleteTotp(body, bearer(caller));
+const newCodes = (caller: TokenPair, body: object = fresh) => api.createRecoveryCodes(body, bearer(caller));
 /** Returns the body with a step-up token by the next code. */
 const tokenOf = async (caller: TokenPair, secret: string, purpose: string) => ({
   step_up_token: await stepUpBy(api, caller, purpose, nextCode(secret)),
@@ -86,7 +83,7 @@ describe('an account without a second factor', () => {
 describe('an authenticator app', () => {
   test('an authenticator app gets a seed of 160 bits, as text and as the content of a QR code', async () => {
     const session = await newSession(api);
-    const { status, json, headers } = await api.post('/api/v1/account/totp', fresh, bearer(session));
+    const { status, json, headers } = await api.createTotp(fresh, bearer(session));
     const { secret } = json.data;
     expect([status, headers['cache-control']]).toEqual([201, 'no-store']);
     expect(json.data).toEqual({
@@ -108,7 +105,7 @@ describe('an authenticator app', () => {
 
   test('an authenticator app is not added without the password', async () => {
     const session = await newSession(api);
-    const { status, json } = await api.post('/api/v1/account/totp', { current_password: 'wrong' }, bearer(session));
+    const { status, json } = await api.createTotp({ current_password: 'wrong' }, bearer(session));
     expect([status, json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
     expect((await stored(session))?.pending_totp).toBeUndefined();
   });
@@ -203,7 +200,7 @@ describe('a confirmation', () => {
     const session = await newSession(api);
     const { factor_id, secret } = await beginTotp(api, session);
     const body = { current_password: password, new_password: 'three wrong staples' };
-    expect((await api.post('/api/v1/account/password', body, bearer(session))).status).toBe(200);
+    expect((await api.changePassword(body, bearer(session))).status).toBe(200);
     const { status } = await confirm(session, { factor_id, code: codeAt(secret, now()) });
     expect(status).toBe(410);
   });
@@ -244,8 +241,7 @@ describe('an account that is gone', () => {
     const session = await newSession(api);
     await api.collections.users.deleteOne({ _id: session.user_id });
     const gone = { status: 401, json: { error_code: 'IAD_JWT_ACCESS_INVALID' } };
-    const path = '/api/v1/account/factors';
-    expect(await api.send({ method: 'GET', path, headers: bearer(session) })).toMatchObject(gone);
+    expect(await api.findFactors(bearer(session))).toMatchObject(gone);
     expect(await confirm(session, { factor_id: randomUUID(), code: '000000' })).toMatchObject(gone);
   });
 });
@@ -343,7 +339,7 @@ describe('a second factor that is on', () => {
   test('another authenticator app takes the place of the first when it is confirmed', async () => {
     const guarded = await account();
     const body = await tokenFor(guarded, 'totp');
-    const { json } = await api.post('/api/v1/account/totp', body, bearer(guarded));
+    const { json } = await api.createTotp(body, bearer(guarded));
     const { factor_id, secret } = json.data;
     const logInWith = async (code: string) => completeLogin(api, await beginLogin(api, guarded.email), { code });
     expect((await logInWith(nextCode(guarded.secret))).status).toBe(200);

@@ -7,7 +7,7 @@ import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, logOut, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/groups.ts';
+import { bearer } from '../support/api-driver.ts';
 import { patiently } from '../support/http-client.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { untilUnchanged } from '../support/until-unchanged.ts';
@@ -18,9 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const list = (tokens: TokenPair) => api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
-const revoke = (tokens: TokenPair, sessionId: string) =>
-  api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${sessionId}`, headers: bearer(tokens) });
+const list = (tokens: TokenPair) => api.listSessions(bearer(tokens));
+const revoke = (tokens: TokenPair, sessionId: string) => api.revokeSession({ session_id: sessionId }, bearer(tokens));
 const stored = (session_id: string) => api.collections.sessions.findOne({ _id: session_id });
 
 // guarantees: own-sessions-only
@@ -54,13 +53,8 @@ test('DELETE of another device’s session revokes it, and its tokens are refuse
 // guarantees: no-login-survives-logout-all
 test('after logout-all no session is live but of later logins', async () => {
   const phone = await newSession(api);
-  const logins = Array.from({ length: 6 }, () =>
-    patiently(() => api.post('/api/v1/auth/login', { email: phone.email, password })),
-  );
-  const answers = await Promise.all([
-    patiently(() => api.post('/api/v1/auth/logout-all', {}, bearer(phone))),
-    ...logins,
-  ]);
+  const logins = Array.from({ length: 6 }, () => patiently(() => api.logIn({ email: phone.email, password })));
+  const answers = await Promise.all([patiently(() => api.logOutAll({}, bearer(phone))), ...logins]);
   expect(answers[0]?.status).toBe(200);
   const live = await api.collections.sessions.find({ user_id: phone.user_id, is_revoked: false }).toArray();
   const revoked = await api.collections.sessions.find({ user_id: phone.user_id, is_revoked: true }).toArray();
@@ -86,8 +80,7 @@ describe('the deny list', () => {
         const denyList = createDenyList(redis, redisKeys(own.keyPrefix), denialLifetimeMs(600));
         await (await denyList.beginRebuild()).complete();
         const [phone, moved] = [await newSession(own), await newSession(own)];
-        const ask = (tokens: TokenPair) =>
-          own.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
+        const ask = (tokens: TokenPair) => own.listSessions(bearer(tokens));
         const fallbacks = () => own.metric('auth_deny_list_fallbacks_total');
         expect((await untilUnchanged(fallbacks, () => ask(phone))).status).toBe(200);
         const entry = { requestId: 'test', decidedAt: Date.now() };
@@ -130,7 +123,7 @@ describe('the deny list', () => {
       const list = createDenyList(redis, redisKeys(pod.keyPrefix), denialLifetimeMs(600));
       await (await list.beginRebuild()).complete();
       const phone = await newSession(pod);
-      const ask = () => pod.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(phone) });
+      const ask = () => pod.listSessions(bearer(phone));
       const fallbacks = () => pod.metric('auth_deny_list_fallbacks_total');
       expect((await untilUnchanged(fallbacks, ask)).status).toBe(200);
       const before = await fallbacks();
@@ -181,8 +174,7 @@ describe('the deny list', () => {
       const denyList = createDenyList(redis, redisKeys(pod.keyPrefix), denialLifetimeMs(600));
       await (await denyList.beginRebuild()).complete();
       const [phone, tablet] = [await newSession(pod), await newSession(pod)];
-      const ask = (on: TestApi, tokens: TokenPair) =>
-        on.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
+      const ask = (on: TestApi, tokens: TokenPair) => on.listSessions(bearer(tokens));
       const fallbacks = () => other.metric('auth_deny_list_fallbacks_total');
       expect((await untilUnchanged(fallbacks, () => ask(other, phone))).status).toBe(200);
       await redis.config('SET', setting, '1');
@@ -216,8 +208,7 @@ describe('the deny list', () => {
       const phone = await newSession(own);
       const tablet = await logIn(own, phone.email);
       expect((await logOut(own, tablet)).status).toBe(200);
-      const ask = (tokens: TokenPair) =>
-        own.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
+      const ask = (tokens: TokenPair) => own.listSessions(bearer(tokens));
       expect((await ask(tablet)).status).toBe(401);
       expect((await ask(phone)).status).toBe(200);
     } finally {

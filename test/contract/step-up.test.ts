@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { newEmail, newSession, password } from '../support/accounts.ts';
+import { bearer, type Caller, withHeaders } from '../support/api-driver.ts';
 import { changeEmail, codeOf, wrongCodeOf } from '../support/codes.ts';
-import { bearer, type Caller, refresh } from '../support/groups.ts';
+import { refresh } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
 import { beginLogin, codeAt, completeLogin, type GuardedAccount, guardedAccount } from '../support/second-factor.ts';
@@ -22,7 +23,7 @@ const gone = { status: 401, json: { error_code: 'IAD_JWT_ACCESS_INVALID' } };
 /** Returns what the audit log has of proofs since the last call. */
 const proofs = (): Line[] =>
   log.takeEvents().filter(({ event }) => /step|factor|recovery|reauth|confirmed/.test(`${event}`));
-const exportBy = (caller: Caller, body: object) => api.post('/api/v1/account/export', body, bearer(caller));
+const exportBy = (caller: Caller, body: object) => api.exportAccount(body, bearer(caller));
 const voidPassword = (_id: string) => api.collections.users.updateOne({ _id }, { $set: { is_password_void: true } });
 const refused = (methods = ['password']) => ({
   status: 403,
@@ -40,8 +41,7 @@ describe('a step-up token', () => {
   test('20 simultaneous uses of a step-up token count once', async () => {
     const session = await newSession(api);
     const step_up_token = await stepUp(api, session, 'password');
-    const change = () =>
-      api.post('/api/v1/account/password', { step_up_token, new_password: 'three wrong staples' }, bearer(session));
+    const change = () => api.changePassword({ step_up_token, new_password: 'three wrong staples' }, bearer(session));
     const answers = await Promise.all(Array.from({ length: 20 }, () => patiently(change)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
@@ -63,7 +63,7 @@ describe('a step-up token', () => {
     const session = await newSession(api);
     const other = await newSession(api);
     const step_up_token = await stepUp(api, session, 'export');
-    const sibling = (await api.post('/api/v1/auth/login', { email: session.email, password })).json.data;
+    const sibling = (await api.logIn({ email: session.email, password })).json.data;
     const deletion = { step_up_token: await stepUp(api, session, 'deletion') };
     expect(await exportBy(session, deletion)).toMatchObject(refused());
     expect(await exportBy(sibling, { step_up_token })).toMatchObject(refused());
@@ -100,7 +100,7 @@ describe('a step-up token', () => {
       ms += seconds * 1_000;
       const answer = await (which === 'challenge'
         ? confirmStepUp(timed, session, challenge)
-        : timed.post('/api/v1/account/export', { step_up_token }, bearer(session)));
+        : timed.exportAccount({ step_up_token }, bearer(session)));
       expect(answer.status).toBe(which === 'challenge' ? 410 : 403);
     } finally {
       await timed.close();
@@ -111,7 +111,7 @@ describe('a step-up token', () => {
 test('a step-up token that is only looked at can still be used, and must count too', async () => {
   const session = await newSession(api);
   const step_up_token = await stepUp(api, session, 'passkeys');
-  const look = (body: object) => api.post('/api/v1/account/passkeys/challenge', body, bearer(session));
+  const look = (body: object) => api.createPasskeyChallenge(body, bearer(session));
   expect([await look({ step_up_token }), await look({ step_up_token })]).toMatchObject([
     { status: 200 },
     { status: 200 },
@@ -243,7 +243,7 @@ describe('a step-up', () => {
     ]);
     expect(await exportBy(session, { current_password: password })).toMatchObject(refused(['email_code']));
     const body = { step_up_token, new_password: 'three wrong staples' };
-    expect(await api.post('/api/v1/account/password', body, bearer(session))).toMatchObject({ status: 200 });
+    expect(await api.changePassword(body, bearer(session))).toMatchObject({ status: 200 });
     expect((await askStepUp(api, session, 'export')).json.data.methods).toEqual(['password']);
   });
 
@@ -256,16 +256,13 @@ describe('a step-up', () => {
 
   test('a step-up gets a mailed code even if strangers, or other devices of the owner, have used up theirs', async () => {
     const [home, away, stranger] = ['198.51.100.1', '198.51.100.2', '198.51.100.3'];
-    const from = (address = '') => ({
-      post: (path: string, body: unknown, headers: object = {}) =>
-        api.post(path, body, { ...headers, 'X-Forwarded-For': address }),
-    });
+    const from = (address = '') => withHeaders(api, { 'X-Forwarded-For': address });
     const session = await newSession(from(home));
     await voidPassword(session.user_id);
     const ask = async (address: string | undefined) => (await askStepUp(from(address), session, 'export')).status;
-    const path = '/api/v1/auth/password-reset';
     const spent: number[] = [];
-    while (spent.at(-1) !== 429) spent.push((await from(stranger).post(path, { email: session.email })).status);
+    while (spent.at(-1) !== 429)
+      spent.push((await from(stranger).requestPasswordReset({ email: session.email })).status);
     expect(await ask(away)).toBe(200);
     await api.collections.users.updateOne({ _id: session.user_id }, { $set: { email_verified_at: new Date() } });
     for (spent.splice(0); spent.at(-1) !== 429; ) spent.push(await ask(away));
@@ -324,7 +321,7 @@ describe('a step-up while the second factor is on', () => {
       const used: number[] = [];
       for (const { json } of answers) {
         const { step_up_token } = json.data;
-        used.push((await timed.post('/api/v1/account/export', { step_up_token }, bearer(account))).status);
+        used.push((await timed.exportAccount({ step_up_token }, bearer(account))).status);
       }
       expect(used).toEqual([200, ...Array(5).fill(403)]);
       expect(await confirm({ method: 'recovery_code', code: other })).toMatchObject({ status: 410 });

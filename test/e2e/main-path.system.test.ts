@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { cheapHashes } from '../support/groups.ts';
 import { joinBy, newInvite } from '../support/invites.ts';
 import { insertSessionsBeside } from '../support/session-document.ts';
@@ -16,8 +17,7 @@ afterAll(() => stack.close());
 test('the main path through three processes: register, event, log in, stream, refresh, log out, close', async () => {
   const email = newEmail();
   const requestId = `phone-${randomUUID()}`;
-  const registered = await stack.post(
-    '/api/v1/auth/register',
+  const registered = await stack.registerAccount(
     { email, password, space_creation_mode: 'CREATE_NEW_OFFICE' },
     { 'X-Request-ID': requestId },
   );
@@ -38,7 +38,7 @@ test('the main path through three processes: register, event, log in, stream, re
   const stream = await stack.openStream(tokens);
   expect(stream.hello).toMatchObject({ type: 'hello', session_id: tokens.session_id, home_group_id });
 
-  const refreshed = await stack.post('/api/v1/auth/refresh', { refresh_token: tokens.refresh_token });
+  const refreshed = await stack.refreshTokens({ refresh_token: tokens.refresh_token });
   expect(refreshed.status).toBe(200);
   expect(stream.isOpen()).toBe(true);
 
@@ -49,9 +49,7 @@ test('the main path through three processes: register, event, log in, stream, re
   await expect(stack.openStream(tokens)).rejects.toThrow('401');
   const repeated = await logOut(stack, refreshed.json.data);
   expect(repeated.status).toBe(404);
-  expect((await stack.post('/api/v1/auth/refresh', refreshed.json.data)).json.error_code).toBe(
-    'IAD_JWT_REFRESH_STOLEN',
-  );
+  expect((await stack.refreshTokens(refreshed.json.data)).json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
 });
 
 // guarantees: logout-closes-own-stream
@@ -90,8 +88,8 @@ test('logout-all closes the caller’s stream with 1000 and the others with 4001
   const phone = await newSession(stack);
   const tablet = await logIn(stack, phone.email);
   const [phoneStream, tabletStream] = await Promise.all([stack.openStream(phone), stack.openStream(tablet)]);
-  const authorization = { Authorization: `Bearer ${phone.access_token}` };
-  expect((await stack.post('/api/v1/auth/logout-all', {}, authorization)).status).toBe(200);
+  const authorization = bearer(phone);
+  expect((await stack.logOutAll({}, authorization)).status).toBe(200);
   expect(await phoneStream.closed).toMatchObject({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
   expect(await tabletStream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
   await expect(stack.openStream(tablet)).rejects.toThrow('401');
@@ -107,11 +105,7 @@ test('a move by invite closes the user’s streams with 4004 and no other, and a
   expect(joined.json.data).toMatchObject({ home_group_id: owner.home_group_id, account_type: 'HOME' });
 
   const accept = (access_token: string) =>
-    stack.post(
-      `/api/v1/invites/${token}/accept`,
-      { leave_current_group: true },
-      { Authorization: `Bearer ${access_token}` },
-    );
+    stack.acceptInvite({ token, leave_current_group: true }, bearer(access_token));
   const moved = await accept(phone.access_token);
   expect(moved.json.data).toMatchObject({ home_group_id: owner.home_group_id, role: 'member' });
   for (const stream of streams) {
@@ -123,7 +117,7 @@ test('a move by invite closes the user’s streams with 4004 and no other, and a
   for (const device of [phone, tablet]) {
     await expect(stack.openStream(device)).rejects.toThrow('401');
     const { refresh_token } = device;
-    const tokens = (await stack.post('/api/v1/auth/refresh', { refresh_token })).json.data;
+    const tokens = (await stack.refreshTokens({ refresh_token })).json.data;
     const { session_id } = device;
     expect(tokens).toMatchObject({ session_id, home_group_id: owner.home_group_id });
     const stream = await stack.openStream(tokens);

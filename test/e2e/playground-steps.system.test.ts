@@ -6,9 +6,10 @@ import type { RequestSteps } from '@auth-account/local-stack/playground/step';
 import { createStepReader } from '@auth-account/local-stack/playground/steps';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { bearer, drive, requestTo } from '../support/api-driver.ts';
 import { codeOf, requestReset } from '../support/codes.ts';
-import { accept, bearer, cheapHashes, type GroupApi, insertInvite, refresh } from '../support/groups.ts';
-import { type SentRequest, send } from '../support/http-client.ts';
+import { accept, cheapHashes, type GroupApi, insertInvite, refresh } from '../support/groups.ts';
+import type { SentRequest } from '../support/http-client.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../support/sent-commands.ts';
 import { completeDenyList } from '../support/siblings.ts';
@@ -31,7 +32,10 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_BSP_SCHEDULE_DELAY: '100',
   });
-  stack = { ...started, send: (request) => sendTo(started.apiUrl, request) };
+  const own = drive(({ headers, ...request }) =>
+    started.send({ ...request, headers: { 'X-Request-ID': randomUUID(), ...headers } }),
+  );
+  stack = { ...started, ...own };
   load = startLoad(stack);
 });
 afterAll(async () => {
@@ -41,12 +45,6 @@ afterAll(async () => {
   await otlp.close();
   await api.close();
 });
-
-const sendTo = (base: string, { headers, ...request }: SentRequest) =>
-  send(base, {
-    ...request,
-    headers: { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID(), ...headers },
-  });
 
 /** Starts other users who log in and refresh all the time, so that each export has spans of many requests. */
 function startLoad(on: GroupApi): { readonly stop: () => Promise<unknown> } {
@@ -71,67 +69,43 @@ function startLoad(on: GroupApi): { readonly stop: () => Promise<unknown> } {
 
 /** The requests of the page's stories. Each function prepares a request on an api. */
 const requests: Readonly<Record<string, (on: GroupApi) => Promise<SentRequest>>> = {
-  'a registration': async () => ({
-    path: '/api/v1/auth/register',
-    body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' },
-  }),
-  'a login': async (on) => ({
-    path: '/api/v1/auth/login',
-    body: { email: (await registerAccount(on)).email, password },
-  }),
-  'a wrong password': async (on) => ({
-    path: '/api/v1/auth/login',
-    body: { email: (await registerAccount(on)).email, password: 'three wrong staples' },
-  }),
-  'a refresh': async (on) => ({
-    path: '/api/v1/auth/refresh',
-    body: { refresh_token: (await newSession(on)).refresh_token },
-  }),
+  'a registration': async () =>
+    requestTo('registerAccount', { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }),
+  'a login': async (on) => requestTo('logIn', { email: (await registerAccount(on)).email, password }),
+  'a wrong password': async (on) =>
+    requestTo('logIn', { email: (await registerAccount(on)).email, password: 'three wrong staples' }),
+  'a refresh': async (on) => requestTo('refreshTokens', { refresh_token: (await newSession(on)).refresh_token }),
   'a repeated refresh': async (on) => {
     const { refresh_token } = await newSession(on);
     await refresh(on, { refresh_token });
-    return { path: '/api/v1/auth/refresh', body: { refresh_token } };
+    return requestTo('refreshTokens', { refresh_token });
   },
   'a logout': async (on) => {
-    const session = await newSession(on);
-    return {
-      path: '/api/v1/auth/logout',
-      body: { refresh_token: session.refresh_token },
-      headers: bearer(session),
-    };
+    const { refresh_token, ...session } = await newSession(on);
+    return { ...requestTo('logOut', { refresh_token }), headers: bearer(session) };
   },
-  'an invite': async (on) => ({ path: '/api/v1/invites', body: {}, headers: bearer(await newSession(on)) }),
+  'an invite': async (on) => ({ ...requestTo('createInvite', {}), headers: bearer(await newSession(on)) }),
   'a move by invite': async (on) => {
     const [host, guest] = [await newSession(on), await newSession(on)];
     const token = await insertInvite(on, host.home_group_id);
-    return {
-      path: `/api/v1/invites/${token}/accept`,
-      body: { leave_current_group: true },
-      headers: bearer(guest),
-    };
+    return { ...requestTo('acceptInvite', { token, leave_current_group: true }), headers: bearer(guest) };
   },
   'a leave of a group': async (on) => {
     const [host, guest] = [await newSession(on), await newSession(on)];
     await accept(on, guest, await insertInvite(on, host.home_group_id));
-    return { path: '/api/v1/groups/leave', headers: bearer(await refresh(on, guest)) };
+    return { ...requestTo('leaveGroup'), headers: bearer(await refresh(on, guest)) };
   },
-  'a code for a forgotten password': async (on) => ({
-    path: '/api/v1/auth/password-reset',
-    body: { email: (await registerAccount(on)).email },
-  }),
+  'a code for a forgotten password': async (on) =>
+    requestTo('requestPasswordReset', { email: (await registerAccount(on)).email }),
   'a new password': async (on) => {
     const { email } = await newSession(on);
     const challenge_id = await requestReset(on, email);
     const code = await codeOf(on, challenge_id);
-    return {
-      path: '/api/v1/auth/password-reset/confirm',
-      body: { challenge_id, code, new_password: 'two kettles, a pan' },
-    };
+    return requestTo('confirmPasswordReset', { challenge_id, code, new_password: 'two kettles, a pan' });
   },
   'the end of another session': async (on) => {
-    const other = await newSession(on);
-    const own = await logIn(on, other.email);
-    return { method: 'DELETE', path: `/api/v1/auth/sessions/${other.session_id}`, headers: bearer(own) };
+    const { session_id, email } = await newSession(on);
+    return { ...requestTo('revokeSession', { session_id }), headers: bearer(await logIn(on, email)) };
   },
 };
 

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Span } from '@auth-account/local-stack/playground/otlp-spans';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
+import { bearer, requestTo } from '../support/api-driver.ts';
 import { changeEmail, codeOf, confirmReset, requestReset, requestVerification, undoTokenOf } from '../support/codes.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { cheapHashes } from '../support/groups.ts';
 import { send } from '../support/http-client.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { openSocket } from '../support/raw-connection.ts';
@@ -63,8 +64,7 @@ describe('a registration', () => {
   let webhook: Awaited<ReturnType<TestStack['receiver']['waitFor']>>;
   beforeAll(async () => {
     requestId = `phone-${randomUUID()}`;
-    const answer = await stack.post(
-      '/api/v1/auth/register',
+    const answer = await stack.registerAccount(
       { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' },
       { 'X-Request-ID': requestId },
     );
@@ -135,11 +135,7 @@ test('a logout is one trace from the request to the close of the stream', async 
   const stream = await stack.openStream(session);
   const requestId = `phone-${randomUUID()}`;
   const { access_token, refresh_token } = session;
-  await stack.post(
-    '/api/v1/auth/logout',
-    { refresh_token },
-    { Authorization: `Bearer ${access_token}`, 'X-Request-ID': requestId },
-  );
+  await stack.logOut({ refresh_token }, { ...bearer(access_token), 'X-Request-ID': requestId });
   expect(await stream.closed).toMatchObject({ code: 1000 });
   const spans = await spansOf(requestId, ['auth-push-gateway', 'push.close'], ['auth-api', 'POST /api/v1/auth/logout']);
   expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
@@ -152,7 +148,7 @@ test('a trace that the app began is continued', async () => {
   const traceId = randomUUID().replaceAll('-', '');
   const requestId = `phone-${randomUUID()}`;
   const headers = { 'X-Request-ID': requestId, traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
-  await stack.post('/api/v1/auth/refresh', { refresh_token: 'none' }, headers);
+  await stack.refreshTokens({ refresh_token: 'none' }, headers);
   const spans = await spansOf(requestId, ['auth-api', 'POST /api/v1/auth/refresh']);
   expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
 });
@@ -162,7 +158,7 @@ test('a trace that the app does not keep leaves no span; its id and that decisio
   const [requestId, next] = [`phone-${randomUUID()}`, `phone-${randomUUID()}`];
   const register = async (carried: Record<string, string>) => {
     const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
-    const { json } = await stack.post('/api/v1/auth/register', body, carried);
+    const { json } = await stack.registerAccount(body, carried);
     return await stack.receiver.waitFor(json.data.user_id);
   };
   const carried = { 'X-Request-ID': requestId, traceparent: `00-${traceId}-00f067aa0ba902b7-00` };
@@ -242,21 +238,21 @@ test('no span holds a code, an address, a name or a token of an account, to its 
   const { user_id, email } = session;
   const [display_name, new_email] = [`Anna ${randomUUID()}`, newEmail()];
   const headers = { ...bearer(session), 'Content-Type': 'application/json', 'X-Request-ID': 'phone-1' };
-  const named = { method: 'PATCH', path: '/api/v1/account', headers, body: { display_name } };
+  const named = { ...requestTo('changeAccount', { display_name }), headers };
   const { status } = await send(stack.apiUrl, named);
   expect(status).toBe(200);
   const verification = await requestVerification(stack, session);
   await changeEmail(stack, session, new_email);
   const undo_token = await undoTokenOf(stack, user_id);
-  await stack.post('/api/v1/account/export', { current_password: password }, bearer(session));
-  expect((await stack.post('/api/v1/auth/email-change/undo', { undo_token })).status).toBe(200);
+  await stack.exportAccount({ current_password: password }, bearer(session));
+  expect((await stack.undoEmailChange({ undo_token })).status).toBe(200);
   const reset = await requestReset(stack, email);
   const codes = await Promise.all([verification, reset].map((id) => codeOf(stack, id)));
   expect((await confirmReset(stack, reset)).status).toBe(200);
   const again = await logIn(stack, email, { password: 'three wrong staples' });
   const requestId = `phone-${randomUUID()}`;
   const last = { ...bearer(again), 'X-Request-ID': requestId };
-  const ordered = await stack.post('/api/v1/account/deletion', { current_password: 'three wrong staples' }, last);
+  const ordered = await stack.scheduleDeletion({ current_password: 'three wrong staples' }, last);
   expect(ordered.status).toBe(202);
   await eventually('it is erased', async () => (await stack.collections.users.findOne({ _id: user_id })) === null);
   await spansOf(requestId, ['auth-api', 'POST /api/v1/account/deletion']);

@@ -20,18 +20,21 @@ export function codeFor(world: World, purpose: Purpose, { isOld, which }: Choice
   return (isOld ? dead[which % dead.length]?.[0] : undefined) ?? usable.at(-1);
 }
 
-async function ask(world: World, name: string, purpose: Purpose, path: string, body: object, headers = {}) {
-  const answer = await world.scene.api.post(path, body, headers);
+/** Operations that ask for a code. */
+type Asking = 'requestPasswordReset' | 'requestDeletion' | 'requestSecondFactorRemoval' | 'requestEmailChange';
+
+async function ask(world: World, name: string, purpose: Purpose, operation: Asking, body: object, headers = {}) {
+  const answer = await world.scene.api[operation](body, headers);
   const { challenge_id: challengeId } = answer.json.data ?? {};
   if (answer.status === 202) world.codes.set(name, { challengeId, purpose, code: undefined, tries: 0 });
   return counted(world, answer);
 }
 
 export const planAsk =
-  (kind: 'ask for a reset' | 'ask for a deletion' | 'ask for a removal', purpose: Purpose, path: string): Plan =>
+  (kind: 'ask for a reset' | 'ask for a deletion' | 'ask for a removal', purpose: Purpose, operation: Asking): Plan =>
   (world, choice) => {
     const [code, email] = [nextName(world, 'code'), pick(world.emails, accountOf(world).email, choice)];
-    return { operation: { kind, code, email }, send: () => ask(world, code, purpose, path, { email }) };
+    return { operation: { kind, code, email }, send: () => ask(world, code, purpose, operation, { email }) };
   };
 
 const planAskForAddress: Plan = (world, choice) => {
@@ -39,7 +42,7 @@ const planAskForAddress: Plan = (world, choice) => {
   if (fresh === undefined) return;
   const [code, to] = [nextName(world, 'code'), newEmail()];
   const body = { ...fresh.body, new_email: to };
-  const send = () => ask(world, code, 'email_change', '/api/v1/account/email-change', body, fresh.headers);
+  const send = () => ask(world, code, 'email_change', 'requestEmailChange', body, fresh.headers);
   return { operation: { kind: 'ask for a change of address', code, to, ...fresh.fields }, send };
 };
 
@@ -57,7 +60,7 @@ const planReset: Plan = (world, choice) => {
   const to = newPassword(world);
   const send = async () => {
     const body = { ...confirmation(world, code), new_password: to };
-    const answer = await world.scene.api.post('/api/v1/auth/password-reset/confirm', body);
+    const answer = await world.scene.api.confirmPasswordReset(body);
     if (answer.status === 200) world.passwords.push(to);
     return outcomeOf(answer);
   };
@@ -72,7 +75,7 @@ const planChangePassword: Plan = (world, choice) => {
   const to = newPassword(world);
   const body = { ...fresh.body, new_password: to };
   const send = async () => {
-    const answer = await world.scene.api.post('/api/v1/account/password', body, fresh.headers);
+    const answer = await world.scene.api.changePassword(body, fresh.headers);
     if (answer.status === 200) world.passwords.push(to);
     return endedBy(answer, fresh.counted(answer));
   };
@@ -86,7 +89,7 @@ const planChangeAddress: Plan = (world, choice) => {
   const change = nextName(world, 'change');
   const send = async () => {
     const body = confirmation(world, code);
-    const answer = await world.scene.api.post('/api/v1/account/email-change/confirm', body, headers);
+    const answer = await world.scene.api.confirmEmailChange(body, headers);
     if (answer.status === 200) world.emails.push(answer.json.data.email);
     return endedBy(answer);
   };
@@ -100,7 +103,7 @@ const planUndo: Plan = (world, { which, isOld }) => {
   if (change === undefined) return;
   const send = async () => {
     const undo_token = world.undoTokens.get(change);
-    const answer = await world.scene.api.post('/api/v1/auth/email-change/undo', { undo_token });
+    const answer = await world.scene.api.undoEmailChange({ undo_token });
     return outcomeOf(answer);
   };
   return { operation: { kind: 'undo a change of address', change }, send };
@@ -110,15 +113,14 @@ const planOrder: Plan = (world, choice) => {
   const fresh = freshOf(world, choice, 'deletion');
   if (fresh === undefined) return;
   const { body, headers } = fresh;
-  const send = async () => fresh.counted(await world.scene.api.post('/api/v1/account/deletion', body, headers));
+  const send = async () => fresh.counted(await world.scene.api.scheduleDeletion(body, headers));
   return { operation: { kind: 'order the deletion', ...fresh.fields }, send };
 };
 
 const planOrderByCode: Plan = (world, choice) => {
   const code = codeFor(world, 'account_deletion', choice);
   if (code === undefined) return;
-  const send = async () =>
-    outcomeOf(await world.scene.api.post('/api/v1/auth/deletion/confirm', confirmation(world, code)));
+  const send = async () => outcomeOf(await world.scene.api.confirmDeletion(confirmation(world, code)));
   return { operation: { kind: 'order the deletion by code', code }, send };
 };
 
@@ -127,7 +129,7 @@ const planRestore: Plan = (world, choice) => {
   if (password === undefined) return;
   const { email } = accountOf(world);
   const body = { email, password, device_id: world.deviceIds[choice.device] };
-  const send = async () => counted(world, await world.scene.api.post('/api/v1/auth/restore', body));
+  const send = async () => counted(world, await world.scene.api.restoreAccount(body));
   return { operation: { kind: 'restore', email, password }, send };
 };
 
@@ -144,8 +146,8 @@ const planOperator =
 
 /** Operations on the account's credentials, and on its end. */
 export const changePlans = {
-  'ask for a reset': planAsk('ask for a reset', 'password_reset', '/api/v1/auth/password-reset'),
-  'ask for a deletion': planAsk('ask for a deletion', 'account_deletion', '/api/v1/auth/deletion'),
+  'ask for a reset': planAsk('ask for a reset', 'password_reset', 'requestPasswordReset'),
+  'ask for a deletion': planAsk('ask for a deletion', 'account_deletion', 'requestDeletion'),
   'ask for a change of address': planAskForAddress,
   'reset the password': planReset,
   'change the password': planChangePassword,

@@ -119,7 +119,7 @@ async function expectOldToBeDead(world: World): Promise<void> {
   for (const body of tries.slice(-3)) {
     const part = () => Math.floor(Math.random() * 254) + 1;
     const headers = { 'X-Forwarded-For': `198.${part()}.${part()}.${part()}` };
-    const answer = await world.scene.api.post('/api/v1/auth/login', body, headers);
+    const answer = await world.scene.api.logIn(body, headers);
     expect(outcomeOf(answer)).toBe('401 ERR-INVALID-CREDENTIALS');
   }
 }

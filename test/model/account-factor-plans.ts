@@ -38,7 +38,7 @@ const planBeginApp: Plan = (world, choice) => {
   if (fresh === undefined) return;
   const app = nextName(world, 'app');
   const send = async () => {
-    const answer = await world.scene.api.post('/api/v1/account/totp', fresh.body, fresh.headers);
+    const answer = await world.scene.api.createTotp(fresh.body, fresh.headers);
     if (answer.status === 201) world.apps.set(app, answer.json.data);
     return fresh.counted(answer);
   };
@@ -55,7 +55,7 @@ const planConfirmApp: Plan = (world, { device, isOld, which }) => {
   const { factor_id, secret } = enrolled;
   const send = async () => {
     const body = { factor_id, code: codeAt(secret) };
-    const answer = await world.scene.api.post('/api/v1/account/totp/confirm', body, headers);
+    const answer = await world.scene.api.confirmTotp(body, headers);
     const codes: string[] = answer.json.data?.recovery_codes ?? [];
     for (const [index, text] of codes.entries()) world.recoveryCodes.set(recoveryCode(app, index), text);
     return endedBy(answer);
@@ -67,13 +67,7 @@ const planSwitchOff: Plan = (world, choice) => {
   const fresh = freshOf(world, choice, 'totp');
   if (fresh === undefined) return;
   const send = async () => {
-    const request = {
-      method: 'DELETE',
-      path: '/api/v1/account/totp',
-      headers: fresh.headers,
-      body: fresh.body,
-    } as const;
-    const answer = await world.scene.api.send(request);
+    const answer = await world.scene.api.deleteTotp(fresh.body, fresh.headers);
     return endedBy(answer, fresh.counted(answer));
   };
   return { operation: { kind: 'switch the factor off', ...fresh.fields }, send };
@@ -90,7 +84,7 @@ const planComplete: Plan = (world, choice) => {
   const isTrusted = which % 2 === 1;
   const body = { challenge_id: held.id, method: 'recovery_code', code: world.recoveryCodes.get(code) };
   const send = async () => {
-    const answer = await world.scene.api.post('/api/v1/auth/login/second-factor', { ...body, trust_device: isTrusted });
+    const answer = await world.scene.api.confirmSecondFactor({ ...body, trust_device: isTrusted });
     if (answer.status === 200) {
       const { trusted_device_token, ...tokens } = answer.json.data;
       world.sessions.set(session, { device, tokens, streams: [] });
@@ -109,11 +103,11 @@ const planStepUp: Plan = (world, choice) => {
   const token = nextName(world, `token for ${purpose}`);
   const send = async () => {
     const { api } = world.scene;
-    const asked = await api.post('/api/v1/account/step-up/challenge', { purpose }, headers);
+    const asked = await api.createStepUpChallenge({ purpose }, headers);
     if (asked.status !== 200) return outcomeOf(asked);
     const { challenge_id } = asked.json.data;
     const proof = { challenge_id, method: 'recovery_code', code: world.recoveryCodes.get(code) };
-    const answer = await api.post('/api/v1/account/step-up', proof, headers);
+    const answer = await api.confirmStepUp(proof, headers);
     if (answer.status === 200) world.stepUpTokens.set(token, { purpose, text: answer.json.data.step_up_token });
     return countWrong(world, outcomeOf(answer));
   };
@@ -130,12 +124,12 @@ const planAddPasskey: Plan = (world, choice) => {
   const passkey = nextName(world, 'passkey');
   const send = async () => {
     const { api } = world.scene;
-    const asked = await api.post('/api/v1/account/passkeys/challenge', fresh.body, fresh.headers);
+    const asked = await api.createPasskeyChallenge(fresh.body, fresh.headers);
     if (asked.status !== 200) return fresh.counted(asked);
     const { challenge_id, options } = asked.json.data;
     const authenticator = createAuthenticator({ origin: appOrigin });
     const body = { challenge_id, credential: authenticator.create(options) };
-    const answer = await api.post('/api/v1/account/passkeys', body, fresh.headers);
+    const answer = await api.createPasskey(body, fresh.headers);
     if (answer.status === 201) world.passkeys.set(passkey, { authenticator, id: answer.json.data.passkey_id });
     return outcomeOf(answer);
   };
@@ -152,9 +146,9 @@ function passkeyFor(world: World, choice: Choice): string | undefined {
 const planRemovePasskey: Plan = (world, choice) => {
   const [fresh, passkey] = [freshOf(world, choice, 'passkeys'), passkeyFor(world, choice)];
   if (fresh === undefined || passkey === undefined) return;
-  const path = `/api/v1/account/passkeys/${world.passkeys.get(passkey)?.id}`;
+  const passkey_id = String(world.passkeys.get(passkey)?.id);
   const { headers, body } = fresh;
-  const send = async () => fresh.counted(await world.scene.api.send({ method: 'DELETE', path, headers, body }));
+  const send = async () => fresh.counted(await world.scene.api.deletePasskey({ passkey_id, ...body }, headers));
   return { operation: { kind: 'remove a passkey', passkey, ...fresh.fields }, send };
 };
 
@@ -167,7 +161,7 @@ const planLogInByPasskey: Plan = (world, choice) => {
   const send = async () => {
     const { api } = world.scene;
     const body = { ...(await passkeyLogin(api, held.authenticator)), device_id: world.deviceIds[device] };
-    const answer = await api.post('/api/v1/auth/passkeys/login', body);
+    const answer = await api.logInByPasskey(body);
     if (answer.status === 200) world.sessions.set(session, { device, tokens: answer.json.data, streams: [] });
     return inGroup(answer);
   };

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
-import { accept, bearer, leave } from '../support/groups.ts';
+import { bearer } from '../support/api-driver.ts';
+import { accept, leave } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { openStream } from '../support/push-client.ts';
 import type { Operation } from './account-model.ts';
@@ -124,7 +125,7 @@ const planLogIn: Plan = (world, choice) => {
   const { trust, fields } = trustOf(world, device);
   const body = { email, password, device_id: world.deviceIds[device], ...fields };
   const send = async () => {
-    const answer = await world.scene.api.post('/api/v1/auth/login', body);
+    const answer = await world.scene.api.logIn(body);
     if (answer.status === 200) world.sessions.set(session, { device, tokens: answer.json.data, streams: [] });
     const { challenge_id: id } = answer.json.details ?? {};
     if (id !== undefined) world.challenges.set(session, { id, device });
@@ -135,7 +136,7 @@ const planLogIn: Plan = (world, choice) => {
 
 /** Refreshes, and repeats the refresh while the account is being changed. */
 async function sendRefresh(world: World, held: HeldSession, refresh_token: string): Promise<Answer> {
-  const answer = await world.scene.api.post('/api/v1/auth/refresh', { refresh_token });
+  const answer = await world.scene.api.refreshTokens({ refresh_token });
   if (answer.status === 503) return sendRefresh(world, held, refresh_token);
   if (answer.status === 200) {
     held.tokens = answer.json.data;
@@ -194,22 +195,20 @@ const planStream: Plan = (world, { device }) => {
 const planEndSession: Plan = (world, { device, which }) => {
   const { caller, headers } = callerOf(world, device);
   const [session, { tokens }] = sessionOf(world, which % world.deviceIds.length);
-  const path = `/api/v1/auth/sessions/${tokens.session_id}`;
-  const send = async () => outcomeOf(await world.scene.api.send({ method: 'DELETE', path, headers }));
+  const send = async () => outcomeOf(await world.scene.api.revokeSession({ session_id: tokens.session_id }, headers));
   return { operation: { kind: 'end a session', caller, session }, send };
 };
 
 const planLogOut: Plan = (world, { device }) => {
   const [session, { tokens }] = sessionOf(world, device);
   const { refresh_token } = tokens;
-  const send = async () =>
-    outcomeOf(await world.scene.api.post('/api/v1/auth/logout', { refresh_token }, bearer(tokens)));
+  const send = async () => outcomeOf(await world.scene.api.logOut({ refresh_token }, bearer(tokens)));
   return { operation: { kind: 'log out', session }, send };
 };
 
 const planLogOutEverywhere: Plan = (world, { device }) => {
   const { caller, headers } = callerOf(world, device);
-  const send = async () => endedBy(await world.scene.api.post('/api/v1/auth/logout-all', {}, headers));
+  const send = async () => endedBy(await world.scene.api.logOutAll({}, headers));
   return { operation: { kind: 'log out everywhere', caller }, send };
 };
 

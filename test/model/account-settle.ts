@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { TokenPair } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { codeOf, stopTokenOf, undoTokenOf } from '../support/codes.ts';
-import { bearer } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import type { TestApi } from '../support/test-api.ts';
 import { eventually } from '../support/worker-scene.ts';
@@ -48,7 +48,7 @@ async function settleSession(world: World, account: AccountModel, name: string, 
   const isStale = ended !== undefined || (held.moves !== undefined && held.moves < account.moves);
   if (isStale) await eventually('the access token is refused', () => isRefused(api, held.tokens));
   const { refresh_token } = held.tokens;
-  const answer = await api.post('/api/v1/auth/refresh', { refresh_token });
+  const answer = await api.refreshTokens({ refresh_token });
   if (ended === undefined) {
     expect([name, outcomeOf(answer)]).toEqual([name, '200']);
     held.tokens = answer.json.data;
@@ -62,7 +62,7 @@ async function settleSession(world: World, account: AccountModel, name: string, 
 }
 
 async function isRefused(api: TestApi, tokens: TokenPair): Promise<boolean> {
-  const answer = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(tokens) });
+  const answer = await api.findAccount(bearer(tokens));
   return outcomeOf(answer) === '401 IAD_JWT_ACCESS_INVALID';
 }
 
@@ -96,7 +96,7 @@ export async function finish(world: World): Promise<void> {
   for (const [name, { tokens, streams }] of sessions) {
     const ended = account.sessions[name]?.ended;
     if (ended !== undefined) {
-      const answer = await scene.api.post('/api/v1/auth/refresh', { refresh_token: tokens.refresh_token });
+      const answer = await scene.api.refreshTokens({ refresh_token: tokens.refresh_token });
       expect(outcomeOf(answer)).toBe(`401 IAD_JWT_REFRESH_STOLEN ${ended}`);
       expect(await isRefused(scene.api, tokens)).toBe(true);
     }

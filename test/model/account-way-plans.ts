@@ -57,13 +57,11 @@ const planLogIn: Plan = (world, choice) => {
   return { operation: { kind: 'log in by identity', session, device, identity, ...(trust && { trust }) }, send };
 };
 
-const removal = '/api/v1/auth/second-factor-removal';
-
 const planOrder: Plan = (world, choice) => {
   const code = codeFor(world, 'second_factor_removal', choice);
   if (code === undefined) return;
   const order = nextName(world, 'order');
-  const send = async () => outcomeOf(await world.scene.api.post(`${removal}/confirm`, confirmation(world, code)));
+  const send = async () => outcomeOf(await world.scene.api.confirmSecondFactorRemoval(confirmation(world, code)));
   return { operation: { kind: 'order the removal', code, order }, send };
 };
 
@@ -106,7 +104,7 @@ export const wayPlans = {
   'link an identity': planLink,
   'unlink an identity': planUnlink,
   'log in by identity': planLogIn,
-  'ask for a removal': planAsk('ask for a removal', 'second_factor_removal', removal),
+  'ask for a removal': planAsk('ask for a removal', 'second_factor_removal', 'requestSecondFactorRemoval'),
   'order the removal': planOrder,
   'stop the removal': planStop,
   'stop the removal by its mail': planStopByMail,

@@ -1,5 +1,5 @@
 import { logIn, password } from '../support/accounts.ts';
-import { bearer } from '../support/groups.ts';
+import { bearer } from '../support/api-driver.ts';
 import { signIdToken } from '../support/providers.ts';
 import { thaw } from './client-device.ts';
 import { serviceUrl } from './client-network.ts';
@@ -177,7 +177,7 @@ async function endFromElsewhere(world: World): Promise<void> {
   for (const email of world.emails) {
     const other = await logIn(world.api, email);
     for (const sessionId of held) {
-      await world.api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${sessionId}`, headers: bearer(other) });
+      await world.api.revokeSession({ session_id: sessionId }, bearer(other));
     }
   }
   await world.streams?.settle();

@@ -1,4 +1,5 @@
 import { logIn, newEmail, registerAccount } from '../support/accounts.ts';
+import { dataOf } from '../support/api-driver.ts';
 import { linkIdentity, newPerson, type Person } from '../support/providers.ts';
 import type { TestApi } from '../support/test-api.ts';
 import { act } from './client-actions.ts';
@@ -41,8 +42,7 @@ const isByProvider = ({ action, strike }: Step) =>
   [action, strike?.action].some((one) => one?.kind === 'log in by a provider');
 
 async function link(api: TestApi, person: Person): Promise<void> {
-  const { status, text } = await linkIdentity(api, await logIn(api, person.email), person);
-  if (status !== 201) throw new Error(`the link answered ${status}: ${text}`);
+  await dataOf(linkIdentity(api, await logIn(api, person.email), person), 201);
 }
 
 const quiet = (action: Step['action']): Step => ({ action, fates: [], storage: [], strike: undefined, passMs: 10 });

@@ -82,7 +82,7 @@ async function begin(): Promise<World> {
   for (const type of types) {
     const email = newEmail();
     const body = { email, password, space_creation_mode: `CREATE_NEW_${type}` };
-    const { user_id, home_group_id } = (await api.post('/api/v1/auth/register', body)).json.data;
+    const { user_id, home_group_id } = (await api.registerAccount(body)).json.data;
     const devices: Device[] = [];
     for (const id of [randomUUID(), randomUUID()]) {
       devices.push({ id, tokens: await logIn(api, email, { device_id: id }), seen: 0 });

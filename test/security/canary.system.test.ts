@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { routes } from '@auth-account/contracts';
 import { findFreePort, waitUntil } from '@auth-account/local-stack';
 import { startProvider } from '@auth-account/local-stack/provider';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
@@ -19,6 +20,7 @@ import {
   registerAccount,
   type TokenPair,
 } from '../support/accounts.ts';
+import { bearer, drive } from '../support/api-driver.ts';
 import { authctl } from '../support/authctl.ts';
 import { cheapHashes } from '../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../support/http-client.ts';
@@ -133,14 +135,8 @@ async function ask(request: SentRequest): Promise<Answer> {
   return answer;
 }
 
-const api = {
-  post: (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => ask({ path, body, headers }),
-};
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
-const [registerPath, loginPath] = ['/api/v1/auth/register', '/api/v1/auth/login'];
+const api = drive(ask);
 const invitesPath = '/api/v1/invites';
-const federatedPath = '/api/v1/auth/federated/office';
-const [refreshPath, logoutPath] = ['/api/v1/auth/refresh', '/api/v1/auth/logout'];
 const database = () => mongo.db(stack.collections.users.dbName);
 
 async function expectStatus(status: number, answer: Promise<Answer>): Promise<Answer> {
@@ -154,10 +150,10 @@ async function registrations(): Promise<{ email: string; password: string }> {
   const [email, password] = [canaryEmail('e-mail address'), canary('password')];
   const key = { 'Idempotency-Key': canaryToken('Idempotency-Key') };
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME', extra: canary('unknown field') };
-  const { json } = await expectStatus(201, api.post(registerPath, body, key));
-  await expectStatus(201, api.post(registerPath, body, key));
-  await expectStatus(422, api.post(registerPath, { ...body, password: canary('password of a reused key') }, key));
-  await expectStatus(409, api.post(registerPath, { ...body, password: canary('password at a taken address') }));
+  const { json } = await expectStatus(201, api.registerAccount(body, key));
+  await expectStatus(201, api.registerAccount(body, key));
+  await expectStatus(422, api.registerAccount({ ...body, password: canary('password of a reused key') }, key));
+  await expectStatus(409, api.registerAccount({ ...body, password: canary('password at a taken address') }));
 
   const invite = randomUUID();
   const at = new Date();
@@ -175,11 +171,11 @@ async function registrations(): Promise<{ email: string; password: string }> {
   secrets.set('invite token', invite);
   const join = { password: canary('password of who joins'), space_creation_mode: 'JOIN_EXISTING' };
   const joining = { ...join, email: canaryEmail('e-mail address of who joins'), invite_token: invite };
-  await expectStatus(201, api.post(registerPath, joining));
-  await expectStatus(410, api.post(registerPath, { ...joining, email: canaryEmail('e-mail address too late') }));
+  await expectStatus(201, api.registerAccount(joining));
+  await expectStatus(410, api.registerAccount({ ...joining, email: canaryEmail('e-mail address too late') }));
   await invitations(await logIn(api, email, { password }));
   const unknown = { invite_token: canaryToken('unknown invite token'), email: canaryEmail('e-mail address uninvited') };
-  await expectStatus(404, api.post(registerPath, { ...join, ...unknown }));
+  await expectStatus(404, api.registerAccount({ ...join, ...unknown }));
   return { email, password };
 }
 
@@ -187,27 +183,27 @@ async function registrations(): Promise<{ email: string; password: string }> {
 async function invitations(owner: TokenPair): Promise<void> {
   const headers = bearer(keep('of an owner', owner).access_token);
   const key = { ...headers, 'Idempotency-Key': canaryToken('Idempotency-Key of an invite') };
-  const { json } = await expectStatus(201, api.post(invitesPath, {}, key));
-  await expectStatus(201, api.post(invitesPath, {}, key));
+  const { json } = await expectStatus(201, api.createInvite({}, key));
+  await expectStatus(201, api.createInvite({}, key));
   secrets.set('invite token of its own', json.data.invite_token);
   const path = `${invitesPath}/${json.data.invite_token}`;
-  await expectStatus(200, ask({ method: 'GET', path: invitesPath, headers }));
-  await expectStatus(200, ask({ method: 'GET', path }));
+  await expectStatus(200, api.listInvites(headers));
+  await expectStatus(200, api.findInvite({ token: json.data.invite_token }));
   await expectStatus(405, ask({ method: 'PUT', path }));
-  await expectStatus(400, ask({ method: 'GET', path, headers: { 'X-Request-ID': '' } }));
-  await expectStatus(401, ask({ method: 'DELETE', path }));
-  await expectStatus(400, api.post(`${path}/accept`, { leave_current_group: true }, headers));
+  await expectStatus(400, api.findInvite({ token: json.data.invite_token }, { 'X-Request-ID': '' }));
+  await expectStatus(401, api.revokeInvite({ token: json.data.invite_token }));
+  await expectStatus(400, api.acceptInvite({ token: json.data.invite_token, leave_current_group: true }, headers));
   const never = (validator: object) => database().command({ collMod: 'invites', validator });
   await never({ never: { $exists: true } });
-  await expectStatus(500, ask({ method: 'DELETE', path, headers }));
-  await expectStatus(500, api.post(invitesPath, {}, headers));
+  await expectStatus(500, api.revokeInvite({ token: json.data.invite_token }, headers));
+  await expectStatus(500, api.createInvite({}, headers));
   await never({});
-  await expectStatus(200, ask({ method: 'DELETE', path, headers }));
+  await expectStatus(200, api.revokeInvite({ token: json.data.invite_token }, headers));
 }
 
 /** Sends wrong bodies and headers, with secrets in unexpected places. */
 async function malformed(): Promise<void> {
-  for (const path of [registerPath, loginPath, refreshPath]) {
+  for (const path of [routes.registerAccount.path, routes.logIn.path, routes.refreshTokens.path]) {
     const name = (what: string) => `${what} at ${path}`;
     await ask({ path, body: `{"password":"${canary(name('bad JSON'))}"` });
     await ask({ path, body: `{"a":1,"a":"${canary(name('doubled key'))}","${canary(name('member name'))}":1}` });
@@ -224,53 +220,53 @@ async function malformed(): Promise<void> {
     const cookie = { Cookie: `session=${canaryToken(name('cookie'))}` };
     await ask({ path, method: 'GET', headers: { ...cookie, ...bearer(canaryToken(name('token of no use'))) } });
   }
-  await ask({ method: 'GET', path: `/api/v1/invites/${canaryToken('invite token in a path')}` });
+  await api.findInvite({ token: canaryToken('invite token in a path') });
   await ask({ method: 'GET', path: `/%ff/${canaryToken('path that cannot be decoded')}` });
   for (const authorization of ['Basic', 'Bearer', 'Bearer a b', 'Digest']) {
     const headers = { Authorization: `${authorization} ${canaryToken(`credentials of ${authorization}`)}` };
-    await expectStatus(401, api.post(logoutPath, {}, headers));
+    await expectStatus(401, api.logOut({}, headers));
   }
 }
 
 /** Sends wrong passwords up to 429, and ends sessions in every way. */
 async function sessions({ email, password }: { email: string; password: string }): Promise<void> {
   for (let i = 0; i < 8; i += 1) {
-    await api.post(loginPath, { email: canaryEmail(`e-mail address of nobody ${i}`), password: canary(`guess ${i}`) });
+    await api.logIn({ email: canaryEmail(`e-mail address of nobody ${i}`), password: canary(`guess ${i}`) });
     const refused = { email, password: canary(`wrong password ${i}`), device_name: canary(`device name ${i}`) };
-    await api.post(loginPath, refused);
+    await api.logIn(refused);
   }
   const device_id = randomUUID();
-  await waitUntil(async () => (await api.post(loginPath, { email, password, device_id })).status === 200, {
+  await waitUntil(async () => (await api.logIn({ email, password, device_id })).status === 200, {
     what: 'the limit to let the owner in',
     timeoutMs: 60_000,
   });
   const first = keep('1', await logIn(api, email, { password, device_id }));
   const refresh = async (label: string, refresh_token: string): Promise<TokenPair> =>
-    keep(label, (await expectStatus(200, api.post(refreshPath, { refresh_token }))).json.data);
+    keep(label, (await expectStatus(200, api.refreshTokens({ refresh_token }))).json.data);
   const second = await refresh('2', first.refresh_token);
   await refresh('2 again', first.refresh_token);
   const third = await refresh('3', second.refresh_token);
-  await expectStatus(401, api.post(refreshPath, { refresh_token: first.refresh_token }));
-  await expectStatus(401, api.post(refreshPath, { refresh_token: third.refresh_token }));
-  await expectStatus(401, api.post(refreshPath, { refresh_token: `${third.refresh_token}A` }));
-  await api.post(refreshPath, { refresh_token: canaryToken('refresh token of nobody') });
+  await expectStatus(401, api.refreshTokens({ refresh_token: first.refresh_token }));
+  await expectStatus(401, api.refreshTokens({ refresh_token: third.refresh_token }));
+  await expectStatus(401, api.refreshTokens({ refresh_token: `${third.refresh_token}A` }));
+  await api.refreshTokens({ refresh_token: canaryToken('refresh token of nobody') });
 
   const old = keep('that expires', await logIn(api, email, { password }));
   await stack.collections.sessions.updateOne({ _id: old.session_id }, { $set: { expires_at: new Date(0) } });
-  await expectStatus(401, api.post(refreshPath, { refresh_token: old.refresh_token }));
+  await expectStatus(401, api.refreshTokens({ refresh_token: old.refresh_token }));
 
   const session = keep('of the last session', await logIn(api, email, { password }));
   const { access_token, refresh_token } = session;
   const expired = await expiredToken(session);
   secrets.set('expired access token', expired);
-  await expectStatus(401, api.post(logoutPath, { refresh_token }, bearer(expired)));
-  await expectStatus(401, api.post(logoutPath, { refresh_token }, bearer(`${access_token}x`)));
-  await expectStatus(404, api.post(logoutPath, { refresh_token: old.refresh_token }, bearer(access_token)));
-  await ask({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(access_token) });
+  await expectStatus(401, api.logOut({ refresh_token }, bearer(expired)));
+  await expectStatus(401, api.logOut({ refresh_token }, bearer(`${access_token}x`)));
+  await expectStatus(404, api.logOut({ refresh_token: old.refresh_token }, bearer(access_token)));
+  await api.listSessions(bearer(access_token));
   await streams(session);
   await expectStatus(200, logOut(api, session));
   await expectStatus(404, logOut(api, session));
-  await ask({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(access_token) });
+  await api.listSessions(bearer(access_token));
 }
 
 async function expiredToken({ session_id, device_id, home_group_id }: TokenPair): Promise<string> {
@@ -330,15 +326,15 @@ async function secondFactors(): Promise<string> {
   };
   secrets.set('trusted device token', trusted_device_token);
   const given = { email, password: accountPassword, ...device };
-  await expectStatus(200, api.post(loginPath, { ...given, trusted_device_token }));
-  await expectStatus(403, api.post(loginPath, { ...given, trusted_device_token: canaryToken('token of no device') }));
+  await expectStatus(200, api.logIn({ ...given, trusted_device_token }));
+  await expectStatus(403, api.logIn({ ...given, trusted_device_token: canaryToken('token of no device') }));
   secrets.set('challenge of a step-up', await challengeStepUp(api, guarded, 'export'));
   const code = codeAt(secret, Date.now(), 1);
   // In quotes, because six digits alone are in many numbers.
   secrets.set('code of the app', JSON.stringify(code));
   const step_up_token = await stepUpBy(api, guarded, 'export', code);
   secrets.set('step-up token', step_up_token);
-  const exported = await expectStatus(200, api.post('/api/v1/account/export', { step_up_token }, bearer(access_token)));
+  const exported = await expectStatus(200, api.exportAccount({ step_up_token }, bearer(access_token)));
   exports.push(exported.text);
   return guarded.user_id;
 }
@@ -354,7 +350,7 @@ async function passkeys(): Promise<string> {
     const body = await passkeyLogin(api, authenticator, { isForged });
     secrets.set(`challenge of a passkey, ${isForged}`, body.challenge_id);
     secrets.set(`signature of a passkey, ${isForged}`, body.credential.response.signature);
-    await expectStatus(isForged ? 403 : 200, api.post('/api/v1/auth/passkeys/login', body));
+    await expectStatus(isForged ? 403 : 200, api.logInByPasskey(body));
   }
   return session.user_id;
 }
@@ -378,16 +374,15 @@ async function identities(): Promise<string> {
   const code = () => issuer.issueCode({ sub, aud: 'app' });
   const link = { ...(await proof('of a link', canaryToken('code of nobody'))), current_password: accountPassword };
   const headers = bearer(session.access_token);
-  const { json } = await expectStatus(201, api.post('/api/v1/account/identities/office', link, headers));
-  const login = await expectStatus(200, api.post(federatedPath, await proof('of a login', code())));
+  const { json } = await expectStatus(201, api.linkIdentity({ identity: 'office', ...link }, headers));
+  const login = await expectStatus(
+    200,
+    api.logInByProvider({ provider: 'office', ...(await proof('of a login', code())) }),
+  );
   keep('of a login by a provider', login.json.data);
   secrets.set("the provider's refresh token", issuer.issued().at(-1) ?? 'none');
   issuer.behave({ status: 503 }, 'revoke');
-  const remove = { send: (request: SentRequest) => ask(request) };
-  await expectStatus(
-    200,
-    unlinkIdentity(remove, session, json.data.identity_id, { current_password: accountPassword }),
-  );
+  await expectStatus(200, unlinkIdentity(api, session, json.data.identity_id, { current_password: accountPassword }));
   return session.user_id;
 }
 
@@ -433,18 +428,18 @@ async function failures({ email, password }: { email: string; password: string }
   const register = (label: string) => {
     const body = { email: canaryEmail(`e-mail address ${label}`), password: canary(`password ${label}`) };
     const key = { 'Idempotency-Key': canaryToken(`Idempotency-Key ${label}`) };
-    return api.post(registerPath, { ...body, space_creation_mode: 'CREATE_NEW_OFFICE' }, key);
+    return api.registerAccount({ ...body, space_creation_mode: 'CREATE_NEW_OFFICE' }, key);
   };
   await expectStatus(500, register('that the store refuses'));
-  await expectStatus(500, api.post(loginPath, { email, password }));
+  await expectStatus(500, api.logIn({ email, password }));
   await never({});
 
   const session = keep('while Redis dies', await logIn(api, email, { password }));
   await stack.redis.kill();
   await expectStatus(201, register('while Redis is away'));
-  const next = await expectStatus(200, api.post(refreshPath, { refresh_token: session.refresh_token }));
+  const next = await expectStatus(200, api.refreshTokens({ refresh_token: session.refresh_token }));
   const renewed = keep('while Redis is away', next.json.data);
-  await expectStatus(401, api.post(loginPath, { email, password: canary('wrong password while Redis is away') }));
+  await expectStatus(401, api.logIn({ email, password: canary('wrong password while Redis is away') }));
   await expectStatus(200, logOut(api, renewed));
   await stack.redis.start();
 }

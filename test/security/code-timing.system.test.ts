@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail } from '../support/accounts.ts';
+import { requestTo } from '../support/api-driver.ts';
 import { makeResendDue, requestReset } from '../support/codes.ts';
+import type { SentRequest } from '../support/http-client.ts';
 import { seedAccounts } from '../support/seed-accounts.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 import { compareTimes } from './compare-times.ts';
@@ -8,7 +10,6 @@ import { compareTimes } from './compare-times.ts';
 /** 100 pairs unless `CODE_TIMING_PAIRS` says 1000. */
 const pairs = Number(process.env.CODE_TIMING_PAIRS || 100);
 const warmUps = 20;
-const path = '/api/v1/auth/password-reset';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -20,24 +21,24 @@ afterAll(() => api?.close());
 interface Step {
   readonly status: number;
   /** Prepares the request, outside the time that is measured. */
-  prepare(on: TestApi, email: string): Promise<{ readonly path: string; readonly body: object }>;
+  prepare(on: TestApi, email: string): Promise<SentRequest>;
 }
 
 const steps: Readonly<Record<string, Step>> = {
-  'a request for a code': { status: 202, prepare: async (_on, email) => ({ path, body: { email } }) },
+  'a request for a code': { status: 202, prepare: async (_on, email) => requestTo('requestPasswordReset', { email }) },
   'a resend': {
     status: 202,
     async prepare(on, email) {
       const challenge_id = await requestReset(on, email);
       await makeResendDue(on, challenge_id);
-      return { path: `${path}/resend`, body: { challenge_id } };
+      return requestTo('resendPasswordReset', { challenge_id });
     },
   },
   'a confirmation with a wrong code': {
     status: 403,
     async prepare(on, email) {
       const challenge_id = await requestReset(on, email);
-      return { path: `${path}/confirm`, body: { challenge_id, code: '00000000', new_password: 'three wrong staples' } };
+      return requestTo('confirmPasswordReset', { challenge_id, code: '00000000', new_password: 'three wrong staples' });
     },
   },
 };
@@ -49,7 +50,7 @@ test.each(Object.entries(steps))(
     const attempt = async (email = '') => {
       const request = await step.prepare(api, email);
       const start = performance.now();
-      const { status } = await api.post(request.path, request.body);
+      const { status } = await api.send(request);
       const ms = performance.now() - start;
       expect(status).toBe(step.status);
       return ms;

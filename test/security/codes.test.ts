@@ -20,8 +20,6 @@ import { dumpRedis } from './secret-search.ts';
 const rounds = Number(process.env.CODE_RACE_ROUNDS || 4);
 
 const newPassword = 'three wrong staples';
-const confirmPath = '/api/v1/auth/password-reset/confirm';
-
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi();
@@ -36,7 +34,7 @@ test('only five codes of many simultaneous confirmations are compared', async ()
   const challenge_id = await requestReset(api, email);
   const code = await wrongCodeOf(api, challenge_id);
   const body = { challenge_id, code, new_password: newPassword };
-  const answers = await flood([api], () => api.post(confirmPath, body));
+  const answers = await flood([api], () => api.confirmPasswordReset(body));
   expect(othersIn(answers, ['403 ERR-CODE-INVALID'])).toEqual([]);
   const verdicts = answers.filter(({ status }) => status === 403);
   const left = verdicts.map(({ json }) => json.details.tries_left).filter((tries) => tries !== 0);
@@ -72,13 +70,10 @@ test('a right code is as good as before after six answers of 5xx', async () => {
 describe('sessions from before a reset', () => {
   type Race = (email: string, session: Awaited<ReturnType<typeof logIn>>) => Promise<unknown>;
   const races: [string, Race][] = [
-    ['a login', (email) => api.post('/api/v1/auth/login', { email, password })],
-    ['a refresh', (_email, { refresh_token }) => api.post('/api/v1/auth/refresh', { refresh_token })],
+    ['a login', (email) => api.logIn({ email, password })],
+    ['a refresh', (_email, { refresh_token }) => api.refreshTokens({ refresh_token })],
     ['a logout', (_email, session) => logOut(api, session)],
-    [
-      'a login on the same device',
-      (email, { device_id }) => api.post('/api/v1/auth/login', { email, password, device_id }),
-    ],
+    ['a login on the same device', (email, { device_id }) => api.logIn({ email, password, device_id })],
   ];
 
   // guarantees: reset-ends-sessions
@@ -89,7 +84,7 @@ describe('sessions from before a reset', () => {
       const challengeId = await requestReset(api, email);
       const body = { challenge_id: challengeId, code: await codeOf(api, challengeId), new_password: newPassword };
       const racing = Array.from({ length: 3 }, () => race(email, session));
-      const [reset] = await Promise.all([patiently(() => api.post(confirmPath, body)), ...racing]);
+      const [reset] = await Promise.all([patiently(() => api.confirmPasswordReset(body)), ...racing]);
       expect(reset.status).toBe(200);
       expect(await api.collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(0);
     }

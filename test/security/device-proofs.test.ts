@@ -1,4 +1,5 @@
 import { createPublicKey, generateKeyPairSync, verify as verifySignature } from 'node:crypto';
+import { routes } from '@auth-account/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { createVerifyDeviceProof } from '../../services/api/src/security/verify-device-proof.ts';
 import { newDeviceKey, refreshPath, sha256, signProof, testIssuer, type WantedProof } from '../support/device-key.ts';
@@ -83,7 +84,7 @@ describe('refused device proofs', () => {
 
   test.each<[string, string, Partial<WantedProof>]>([
     ['htm', 'another method', { claims: { htm: 'GET' } }],
-    ['htu', 'another operation', { path: '/api/v1/auth/login' }],
+    ['htu', 'another operation', { path: routes.logIn.path }],
     ['htu', 'another host', { claims: { htu: `https://auth.example${refreshPath}` } }],
     ['htu', 'plain http', { claims: { htu: `http://auth.local${refreshPath}` } }],
     ['htu', 'a user in the address', { claims: { htu: `https://user@auth.local${refreshPath}` } }],

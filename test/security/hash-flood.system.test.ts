@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { startProvider } from '@auth-account/local-stack/provider';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { requestLimits } from '../../services/api/src/limits/limits-table.ts';
-import { password, registerAccount, withHeaders } from '../support/accounts.ts';
+import { password, registerAccount } from '../support/accounts.ts';
+import { withHeaders } from '../support/api-driver.ts';
 import { patiently } from '../support/http-client.ts';
 import { type Flood, floodLogins } from '../support/login-flood.ts';
 import { exchangingEntry, newHome, newPerson, requestProviderLogin } from '../support/providers.ts';
@@ -87,7 +88,7 @@ test('while a provider answers a byte a second, 200 logins with its codes hold f
     });
     const logins = (await Promise.all(bodies)).map((body, i) =>
       patiently(() =>
-        withHeaders(api, { 'X-Forwarded-For': `198.18.0.${i}` }).post('/api/v1/auth/federated/office', body),
+        withHeaders(api, { 'X-Forwarded-For': `198.18.0.${i}` }).logInByProvider({ provider: 'office', ...body }),
       ),
     );
     let isOver = false;
@@ -95,7 +96,7 @@ test('while a provider answers a byte a second, 200 logins with its codes hold f
       isOver = true;
     });
     const others: number[] = [];
-    const logIn = () => api.post('/api/v1/auth/login', { email, password });
+    const logIn = () => api.logIn({ email, password });
     while (!isOver) others.push((await patiently(logIn)).status);
     expect(new Set((await all).map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(others)).toEqual(new Set([200]));

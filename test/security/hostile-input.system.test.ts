@@ -1,3 +1,4 @@
+import { routes } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newSession } from '../support/accounts.ts';
@@ -295,7 +296,7 @@ async function assault(): Promise<string[]> {
     }),
   );
   const problems = await Promise.all([
-    problemsOf(bodyAttacks('/api/v1/auth/login'), sendToApi),
+    problemsOf(bodyAttacks(routes.logIn.path), sendToApi),
     ...heads,
     problemsOf(frameAttacks(), (attack) => findSurvival(target, attack)),
     floodUpgrades(upgradeCount).then(faultsOf),

@@ -6,7 +6,6 @@ import { completeLogin, guardedAccount } from '../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 import { flood, othersIn, sessionsIn } from './flood.ts';
 
-const path = '/api/v1/auth/login-code/confirm';
 /** Rounds of a race: 4 unless `CODE_RACE_ROUNDS` says 50. */
 const rounds = Number(process.env.CODE_RACE_ROUNDS || 4);
 
@@ -42,7 +41,7 @@ describe('one login code in many requests', () => {
       await prepare(account);
       const challenge_id = await requestLoginCode(api, account.email);
       const code = await codeOf(api, challenge_id);
-      const answers = await flood([api, other], (pod) => pod.post(path, { challenge_id, code, device_id: by() }));
+      const answers = await flood([api, other], (pod) => pod.logInByCode({ challenge_id, code, device_id: by() }));
       expect([sessionsIn(answers).size <= 1, await opened(account)]).toEqual([true, 1]);
       expect(othersIn(answers, ['410 ERR-CODE-EXPIRED'])).toEqual([]);
     },
@@ -77,9 +76,9 @@ test('a login by code to an unverified address ends all other sessions, also tho
     const challenge_id = await requestLoginCode(api, squatter.email);
     const [answer] = await Promise.all([
       logInByCode(api, challenge_id),
-      api.post('/api/v1/auth/login', { email: squatter.email, password }),
-      other.post('/api/v1/auth/login', { email: squatter.email, password }),
-      other.post('/api/v1/auth/refresh', { refresh_token: squatter.refresh_token }),
+      api.logIn({ email: squatter.email, password }),
+      other.logIn({ email: squatter.email, password }),
+      other.refreshTokens({ refresh_token: squatter.refresh_token }),
     ]);
     expect(answer.status).toBe(200);
     const filter = { user_id: squatter.user_id, is_revoked: false };

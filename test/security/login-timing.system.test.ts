@@ -22,7 +22,7 @@ async function compare(storedHash: string, options: CompareOptions): Promise<Com
   api = started;
   const attempt = async (email = '') => {
     const start = performance.now();
-    const { status, json } = await started.post('/api/v1/auth/login', { email, password: 'a wrong password' });
+    const { status, json } = await started.logIn({ email, password: 'a wrong password' });
     const ms = performance.now() - start;
     expect([status, json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
     return ms;

@@ -1,14 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type Account,
-  newDevice,
-  newEmail,
-  newSession,
-  password,
-  type TokenPair,
-  withHeaders,
-} from '../support/accounts.ts';
+import { type Account, newDevice, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { withHeaders } from '../support/api-driver.ts';
 import { changeEmail, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
@@ -49,7 +42,7 @@ afterAll(async () => {
   await api.close();
 });
 
-const post = (pod: TestApi, body: object) => pod.post('/api/v1/auth/passkeys/login', body);
+const post = (pod: TestApi, body: object) => pod.logInByPasskey(body);
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
 const passkeysOf = async ({ user_id }: Account) =>
   (await api.collections.users.findOne({ _id: user_id }))?.passkeys?.map(({ id }) => id);
@@ -176,10 +169,10 @@ test('a login by passkey makes its device known, so that wrong passwords elsewhe
   const { authenticator } = await addPasskey(api, own);
   const device = withHeaders(api, newDevice());
   expect((await logInByPasskey(device, authenticator)).status).toBe(200);
-  const guess = () => api.post('/api/v1/auth/login', { email: own.email, password: 'wrong horse battery' });
+  const guess = () => api.logIn({ email: own.email, password: 'wrong horse battery' });
   for (let tries = 0; tries < 10; tries += 1) expect((await guess()).status).toBe(401);
   expect((await guess()).status).toBe(429);
-  const right = await device.post('/api/v1/auth/login', { email: own.email, password });
+  const right = await device.logIn({ email: own.email, password });
   expect(right.status).toBe(200);
 });
 
@@ -194,5 +187,5 @@ test('a flood of passkey challenges stores nothing', async () => {
 /** Undoes the latest change of the address. */
 async function undo({ user_id }: Account): Promise<Answer> {
   const undo_token = await undoTokenOf(api, user_id);
-  return api.post('/api/v1/auth/email-change/undo', { undo_token });
+  return api.undoEmailChange({ undo_token });
 }

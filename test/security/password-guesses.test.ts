@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { logIn, newDevice, newEmail, password, withHeaders } from '../support/accounts.ts';
+import { logIn, newDevice, newEmail, password } from '../support/accounts.ts';
+import { bearer, withHeaders } from '../support/api-driver.ts';
 import { confirmChange } from '../support/codes.ts';
-import { bearer } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { demandLink, linkIdentity, logInByProvider, newPerson } from '../support/providers.ts';
 import { codeAt, guardedAccount, stepUpBy } from '../support/second-factor.ts';
@@ -33,21 +33,21 @@ function client(device: object = newDevice()): TestApi {
 
 /** Answers that are verdicts on a wrong password. */
 const verdict = ['ERR-INVALID-CREDENTIALS', 'ERR-REAUTHENTICATION-FAILED', 'ERR-IDEMPOTENCY-KEY-REUSED'];
-const fresh: readonly (readonly [path: string, body: object])[] = [
-  ['export', {}],
-  ['password', { new_password: 'three wrong staples' }],
-  ['deletion', {}],
-  ['email-change', { new_email: newEmail() }],
-  ['totp', {}],
-  ['recovery-codes', {}],
-  ['passkeys/challenge', {}],
-];
+const fresh = [
+  'exportAccount',
+  'changePassword',
+  'scheduleDeletion',
+  'requestEmailChange',
+  'createTotp',
+  'createRecoveryCodes',
+  'createPasskeyChallenge',
+] as const;
 
 // guarantees: hundred-wrong-passwords
 test('a thief with an identity of his own gets at most 100 verdicts on the password, by whatever path', async () => {
   const [email, key, home] = [newEmail(), randomUUID(), newDevice()];
   const registration = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
-  await client(home).post('/api/v1/auth/register', registration, { 'Idempotency-Key': key });
+  await client(home).registerAccount(registration, { 'Idempotency-Key': key });
   await apis[0].collections.users.updateOne({ email_key: email }, { $set: { email_verified_at: new Date(0) } });
   const owner = await logIn(client(home), email);
   const person = newPerson();
@@ -60,18 +60,17 @@ test('a thief with an identity of his own gets at most 100 verdicts on the passw
     const caller = bearer(thief.json.data);
     const link_challenge_id = await demandLink(client(), timed(newPerson({ email })));
     const purpose = { purpose: 'export' };
-    const { json } = await client().post('/api/v1/account/step-up/challenge', purpose, caller);
+    const { json } = await client().createStepUpChallenge(purpose, caller);
     const { challenge_id } = json.data;
+    const changes = { new_password: 'three wrong staples', new_email: newEmail() };
     const wrong = () => `wrong ${randomUUID()}`;
     const answers = await Promise.all([
-      client().post('/api/v1/auth/login', { email: email.toUpperCase(), password: wrong() }),
-      client().post('/api/v1/auth/restore', { email, password: wrong() }),
-      client().post('/api/v1/auth/register', { ...registration, password: wrong() }, { 'Idempotency-Key': key }),
-      client().post('/api/v1/auth/federated/link', { link_challenge_id, password: wrong() }),
-      client().post('/api/v1/account/step-up', { challenge_id, method: 'password', password: wrong() }, caller),
-      ...fresh.map(([path, body]) =>
-        client().post(`/api/v1/account/${path}`, { ...body, current_password: wrong() }, caller),
-      ),
+      client().logIn({ email: email.toUpperCase(), password: wrong() }),
+      client().restoreAccount({ email, password: wrong() }),
+      client().registerAccount({ ...registration, password: wrong() }, { 'Idempotency-Key': key }),
+      client().linkByProof({ link_challenge_id, password: wrong() }),
+      client().confirmStepUp({ challenge_id, method: 'password', password: wrong() }, caller),
+      ...fresh.map((name) => client()[name]({ ...changes, current_password: wrong() }, caller)),
     ]);
     return answers.filter(({ json: { error_code } }) => verdict.includes(error_code)).length;
   }
@@ -85,9 +84,9 @@ test('a thief with an identity of his own gets at most 100 verdicts on the passw
   expect(verdicts).toBe(70);
   const told = { 'event.data.purpose': 'password_guessed' };
   expect(await apis[0].collections.outbox.countDocuments(told)).toBe(1);
-  expect((await client().post('/api/v1/auth/login', { email, password })).status).toBe(429);
+  expect((await client().logIn({ email, password })).status).toBe(429);
   const again = await logIn(client(home), email);
-  const left = await client().post('/api/v1/account/export', { current_password: password }, bearer(again));
+  const left = await client().exportAccount({ current_password: password }, bearer(again));
   expect(left.status).toBe(200);
 });
 
@@ -98,7 +97,7 @@ test('a thief with a session and the authenticator begins no total of passwords 
   async function verdicts(): Promise<number> {
     let sum = 0;
     for (let latest = 1; latest > 0; shiftMs += 3_600_000) {
-      const guess = () => client().post('/api/v1/auth/login', { email, password: `wrong ${randomUUID()}` });
+      const guess = () => client().logIn({ email, password: `wrong ${randomUUID()}` });
       const answers = await Promise.all([guess(), guess(), guess()]);
       latest = answers.filter(({ json }) => verdict.includes(json.error_code)).length;
       sum += latest;
@@ -107,11 +106,11 @@ test('a thief with a session and the authenticator begins no total of passwords 
   }
   expect(await verdicts()).toBe(70);
   for (const new_email of [newEmail(), email.toUpperCase()]) {
-    const { json } = await client().post('/api/v1/auth/refresh', { refresh_token, device_id });
+    const { json } = await client().refreshTokens({ refresh_token });
     ({ refresh_token } = json.data);
     const step_up_token = await stepUpBy(client(), json.data, 'email_change', codeAt(secret, now()));
     const body = { new_email, step_up_token };
-    const asked = await client().post('/api/v1/account/email-change', body, bearer(json.data));
+    const asked = await client().requestEmailChange(body, bearer(json.data));
     expect((await confirmChange(client(), json.data, asked.json.data.challenge_id)).status).toBe(200);
     email = new_email;
     expect(await verdicts()).toBe(0);

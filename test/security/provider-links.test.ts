@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, newSession, password, registerAccount } from '../support/accounts.ts';
+import { bearer } from '../support/api-driver.ts';
 import { codeOf, requestChange } from '../support/codes.ts';
-import { bearer } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
 import {
@@ -104,13 +104,12 @@ test('a challenge of a login links nothing, and a link challenge logs nobody in'
   const asked = { link: { user_id: victim.user_id }, link_challenge_id, user_id: victim.user_id };
   const answers = [
     await linkByProof(api, challenge_id, { password }),
-    await api.post('/api/v1/auth/federated/office', { challenge_id: link_challenge_id, id_token }),
-    await api.post(
-      '/api/v1/account/identities/office',
-      { challenge_id: link_challenge_id, id_token, current_password: password },
+    await api.logInByProvider({ provider: 'office', challenge_id: link_challenge_id, id_token }),
+    await api.linkIdentity(
+      { identity: 'office', challenge_id: link_challenge_id, id_token, current_password: password },
       bearer(thief),
     ),
-    await api.post('/api/v1/auth/federated/office', { challenge_id, id_token, ...asked }),
+    await api.logInByProvider({ provider: 'office', challenge_id, id_token, ...asked }),
   ];
   expect(answers.map(({ status, json }) => [status, json.error_code])).toEqual([
     [410, 'ERR-CODE-EXPIRED'],
@@ -121,8 +120,7 @@ test('a challenge of a login links nothing, and a link challenge logs nobody in'
   for (const { user_id } of [victim, thief]) expect((await stored(user_id))?.identities).toBeUndefined();
 });
 
-const readAccount = (caller: Parameters<typeof bearer>[0]) =>
-  api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(caller) });
+const readAccount = (caller: Parameters<typeof bearer>[0]) => api.findAccount(bearer(caller));
 
 /** Registers the address of another person, and logs in. */
 const squat = async (email: string) => ({ ...(await registerAccount(api, email)), ...(await logIn(api, email)) });
@@ -131,13 +129,13 @@ const squat = async (email: string) => ({ ...(await registerAccount(api, email))
 const preHijacks: Readonly<Record<string, (email: string) => Promise<() => Promise<Answer[]>>>> = {
   async 'classic-federated merge'(email) {
     await registerAccount(api, email);
-    return async () => [await api.post('/api/v1/auth/login', { email, password })];
+    return async () => [await api.logIn({ email, password })];
   },
   async 'unexpired session'(email) {
     const squatter = await squat(email);
     return async () => [
       await readAccount(squatter),
-      await api.post('/api/v1/auth/refresh', { refresh_token: squatter.refresh_token }),
+      await api.refreshTokens({ refresh_token: squatter.refresh_token }),
     ];
   },
   async 'trojan identifier'(email) {
@@ -151,9 +149,7 @@ const preHijacks: Readonly<Record<string, (email: string) => Promise<() => Promi
     const squatter = await squat(email);
     const challenge_id = await requestChange(api, squatter, newPerson().email);
     const code = await codeOf(api, challenge_id);
-    return async () => [
-      await api.post('/api/v1/account/email-change/confirm', { challenge_id, code }, bearer(squatter)),
-    ];
+    return async () => [await api.confirmEmailChange({ challenge_id, code }, bearer(squatter))];
   },
   async 'non-verifying provider'(email) {
     const person = newPerson({ email });

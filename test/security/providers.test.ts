@@ -15,7 +15,6 @@ import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 import { flood, othersIn, sessionsIn } from './flood.ts';
 
-const path = '/api/v1/auth/federated/office';
 /** Rounds of a race: 3 unless `CODE_RACE_ROUNDS` says 50. */
 const rounds = Number(process.env.CODE_RACE_ROUNDS || 3);
 
@@ -41,7 +40,9 @@ test('one ID token opens one session, however many requests send it at once to t
   const { user_id } = json.data;
   const before = await api.collections.sessions.countDocuments({ user_id });
   const proof = await provePerson(api, person);
-  const answers = await flood([api, other], (pod) => pod.post(path, { ...proof, device_id: randomUUID() }));
+  const answers = await flood([api, other], (pod) =>
+    pod.logInByProvider({ provider: 'office', ...proof, device_id: randomUUID() }),
+  );
   expect(sessionsIn(answers).size).toBeLessThanOrEqual(1);
   expect(othersIn(answers, ['410 ERR-CODE-EXPIRED'])).toEqual([]);
   expect((await api.collections.sessions.countDocuments({ user_id })) - before).toBe(1);
@@ -52,7 +53,9 @@ test('one person who registers many times at once gets one account, and each reg
   const person = newPerson();
   const proofs = await Promise.all(Array.from({ length: 20 }, () => provePerson(api, person)));
   const answers = await Promise.all(
-    proofs.map((proof, at) => patiently(() => (at % 2 ? api : other).post(path, { ...proof, ...newHome }))),
+    proofs.map((proof, at) =>
+      patiently(() => (at % 2 ? api : other).logInByProvider({ provider: 'office', ...proof, ...newHome })),
+    ),
   );
   const failed = answers.filter(({ status }) => status !== 200 && status !== 201);
   expect(failed.map(({ text }) => text)).toEqual([]);
@@ -105,7 +108,7 @@ test('a provider that is down fails only its own logins', async () => {
   const off = await startTestApi({ IDENTITY_PROVIDERS: JSON.stringify([entry]) });
   try {
     const body = await provePerson(off, newPerson());
-    const answer = await off.post('/api/v1/auth/federated/down', body);
+    const answer = await off.logInByProvider({ provider: 'down', ...body });
     expect([answer.status, answer.json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     expect((await newSession(off)).access_token).toEqual(expect.any(String));

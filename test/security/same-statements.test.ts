@@ -1,3 +1,4 @@
+import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hash } from '@node-rs/argon2';
 import { newEmail, password } from '../support/accounts.ts';
@@ -55,10 +56,10 @@ function toStatement({ name, command }: SentCommand): string {
 }
 
 async function see(path: string, body: object): Promise<Seen> {
-  let answer: Awaited<ReturnType<TestApi['post']>> | undefined;
+  let answer: Awaited<ReturnType<TestApi['send']>> | undefined;
   return withSentRedisCommands(async (redis) => {
     const mongodb = await sent.during(async () => {
-      answer = await api.post(path, body);
+      answer = await api.send({ path, body });
     });
     // Only limits count, because an earlier request's event may be published now.
     const limits = redis.filter(({ args }) => args.join(' ').includes(':limit:'));
@@ -78,15 +79,15 @@ const confirm = (path: string, challenge_id: string, code = '00000000') => {
 };
 
 async function challengeFor(path: string, email: string): Promise<string> {
-  const { status, json } = await api.post(path, { email });
+  const { status, json } = await api.send({ path, body: { email } });
   expect(status).toBe(202);
   return json.data.challenge_id;
 }
 
-const reset = '/api/v1/auth/password-reset';
-const removal = '/api/v1/auth/second-factor-removal';
-const deletion = '/api/v1/auth/deletion';
-const login = '/api/v1/auth/login-code';
+const { path: reset } = routes.requestPasswordReset;
+const { path: removal } = routes.requestSecondFactorRemoval;
+const { path: deletion } = routes.requestDeletion;
+const { path: login } = routes.requestLoginCode;
 
 type Step = (email: string) => Promise<Seen>;
 
@@ -118,8 +119,9 @@ function stepsOf(path: string): Record<string, Step> {
 }
 
 const steps: Readonly<Record<string, Step>> = {
-  'a login with a wrong password': (email) => see('/api/v1/auth/login', { email, password: 'a wrong password' }),
-  'a restore with a wrong password': (email) => see('/api/v1/auth/restore', { email, password: 'a wrong password' }),
+  'a login with a wrong password': (email) => see(routes.logIn.path, { email, password: 'a wrong password' }),
+  'a restore with a wrong password': (email) =>
+    see(routes.restoreAccount.path, { email, password: 'a wrong password' }),
   ...Object.fromEntries(Object.entries(stepsOf(reset)).map(([name, step]) => [`${name} to reset`, step])),
   ...Object.fromEntries(Object.entries(stepsOf(removal)).map(([name, step]) => [`${name} to remove a factor`, step])),
   ...Object.fromEntries(Object.entries(stepsOf(login)).map(([name, step]) => [`${name} to log in`, step])),
@@ -142,9 +144,9 @@ test.each(Object.entries(steps))(
 
 test('an account that is due for erasure answers its own password as an unknown address does', async () => {
   const email = await addresses['an account']?.();
-  expect((await api.post('/api/v1/auth/login', { email, password })).status).toBe(200);
+  expect((await api.logIn({ email, password })).status).toBe(200);
   const due = await addresses['an account that is due for erasure']?.();
-  for (const path of ['/api/v1/auth/login', '/api/v1/auth/restore']) {
+  for (const path of [routes.logIn.path, routes.restoreAccount.path]) {
     const seen = [await see(path, { email: due, password }), await see(path, { email: newEmail(), password })];
     expect(seen[0]).toEqual(seen[1]);
     expect(seen[0]).toMatchObject({ status: 401, code: 'ERR-INVALID-CREDENTIALS' });

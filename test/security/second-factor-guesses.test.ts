@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newDevice, password, withHeaders } from '../support/accounts.ts';
-import { bearer } from '../support/groups.ts';
+import { newDevice, password } from '../support/accounts.ts';
+import { type ApiDriver, bearer, withHeaders } from '../support/api-driver.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, wrongCodeFor } from '../support/second-factor.ts';
 import { startTestApi, type TestApi, uniqueName } from '../support/test-api.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 let lastAddress = 0;
 /** Returns a client of one of the apis, from an address that nobody else uses. */
-function stranger(device: object = {}): Pick<TestApi, 'post'> {
+function stranger(device: object = {}): ApiDriver {
   lastAddress += 1;
   const address = { 'X-Forwarded-For': `198.18.${lastAddress >> 8}.${lastAddress & 255}` };
   return withHeaders(apis[lastAddress % 2] ?? apis[0], { ...address, ...device });
@@ -92,7 +92,7 @@ test.each(['totp', 'recovery_code'] as const)('one %s in parallel challenges ope
 test('a thief with the password and a trusted device’s token gets at most 100 verdicts, by whatever path', async () => {
   const owner = await guardedAccount(apis[0], now());
   const home = newDevice();
-  const enter = async (on: Pick<TestApi, 'post'>, fields: object = {}) =>
+  const enter = async (on: ApiDriver, fields: object = {}) =>
     completeLogin(on, await beginLogin(on, owner.email), { code: nextCode(owner.secret), ...fields });
   const trusted = await enter(stranger(home), { trust_device: true });
   const { device_id, trusted_device_token } = trusted.json.data;
@@ -106,9 +106,9 @@ test('a thief with the password and a trusted device’s token gets at most 100 
   async function attack(): Promise<number> {
     const thief = stranger();
     const login = { email: owner.email, password, device_id, trusted_device_token };
-    const { json } = await thief.post('/api/v1/auth/login', login);
+    const { json } = await thief.logIn(login);
     const caller = bearer(json.data);
-    const asked = await thief.post('/api/v1/account/step-up/challenge', { purpose: 'totp' }, caller);
+    const asked = await thief.createStepUpChallenge({ purpose: 'totp' }, caller);
     const inSession = {
       challenge_id: asked.json.data?.challenge_id,
       method: 'totp',
@@ -123,7 +123,7 @@ test('a thief with the password and a trusted device’s token gets at most 100 
     ];
     return count(
       await Promise.all([
-        ...Array.from({ length: 8 }, () => stranger().post('/api/v1/account/step-up', inSession, caller)),
+        ...Array.from({ length: 8 }, () => stranger().confirmStepUp(inSession, caller)),
         ...challenges.flatMap((id) => factors.map((given) => completeLogin(stranger(), id, given))),
       ]),
     );
@@ -149,7 +149,7 @@ test('a thief with the password, twenty devices and all wrong passwords keeps th
     shiftMs += 1_000;
     await beginLogin(stranger(newDevice()), owner.email);
   }
-  const guess = () => stranger().post('/api/v1/auth/login', { email: owner.email, password: 'wrong password' });
+  const guess = () => stranger().logIn({ email: owner.email, password: 'wrong password' });
   for (let i = 0; i < 70; i += 1) {
     expect((await patiently(guess)).status).toBe(401);
     shiftMs += 31_000;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { newEmail, password } from './accounts.ts';
-import { type Agent, keepConnections, send } from './http-client.ts';
+import { apiAt } from './api-driver.ts';
+import { type Agent, keepConnections } from './http-client.ts';
 
 /** Input of the thread. */
 export interface AddressFloodOrder {
@@ -24,12 +25,10 @@ parentPort?.once('message', () => {
 
 /** Runs one connection, which repeats one registration under its idempotency key, or logs in to unknown accounts. */
 async function ask(agent: Agent, replay: object | undefined, key: string): Promise<void> {
+  const api = apiAt(base, { agent, headers: { 'X-Request-ID': 'flood', 'Idempotency-Key': key } });
   while (!isOver) {
-    const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'flood', 'Idempotency-Key': key };
-    const request = replay
-      ? { path: '/api/v1/auth/register', body: replay }
-      : { path: '/api/v1/auth/login', body: { email: newEmail(), password } };
-    const status = await send(base, { ...request, headers, agent }).then(
+    const sent = replay ? api.registerAccount(replay) : api.logIn({ email: newEmail(), password });
+    const status = await sent.then(
       (answer) => answer.status,
       () => 0,
     );

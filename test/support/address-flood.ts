@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { newEmail, password } from './accounts.ts';
+import { newEmail, password, registerAccount } from './accounts.ts';
 import type { AddressFloodOrder, AddressFloodReport } from './address-flood-clients.ts';
+import { apiAt } from './api-driver.ts';
 import { startFloodedApi } from './flooded-api.ts';
-import { keepConnections, send } from './http-client.ts';
+import { keepConnections } from './http-client.ts';
 import { type Timed, timed } from './timed.ts';
 
 export interface AddressFloodOptions {
@@ -44,19 +45,17 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
   const users = Array.from({ length: victims }, (_, index) => {
     const email = newEmail();
     const agent = keepConnections({ localAddress: `127.0.1.${index + 1}` });
-    const post = (path: string, body: object) =>
-      send(api.base, { path, body, agent, headers: { 'Content-Type': 'application/json', 'X-Request-ID': 'victim' } });
+    const client = apiAt(api.base, { agent, headers: { 'X-Request-ID': 'victim' } });
     return {
       agent,
-      register: () => post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_HOME' }),
-      logIn: () => timed(() => post('/api/v1/auth/login', { email, password })),
+      register: () => registerAccount(client, email),
+      logIn: () => timed(() => client.logIn({ email, password })),
     };
   });
   let flood: Flood | undefined;
   try {
     for (const user of users) {
-      const { status } = await user.register();
-      if (status !== 201) throw new Error(`a registration answered ${status}`);
+      await user.register();
       // The first run of any code in a process takes many times as long as later runs.
       for (let each = 0; each < warmUps; each += 1) await user.logIn();
     }

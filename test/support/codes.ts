@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { codeAddress } from '@auth-account/stores/challenges';
 import { createEmailChangeTokens, createEmailCodes, createRemovalStopTokens, loadKeyFile } from '@auth-account/tokens';
 import { password } from './accounts.ts';
+import { type ApiDriver, bearer, type Caller, dataOf } from './api-driver.ts';
+import type { GroupApi } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import { type TestApi, testEnvironment } from './test-api.ts';
-
-type CodeApi = Pick<TestApi, 'collections' | 'post'>;
 
 const serverKeys = () => loadKeyFile(join(testEnvironment().keysDir, 'server-keys.json'));
 
@@ -27,42 +27,35 @@ export async function wrongCodeOf(on: Pick<TestApi, 'collections'>, challengeId:
 }
 
 /** Asks for a code to reset the password. Throws if the answer is not 202. */
-export async function requestReset(on: CodeApi, email: string, fields: object = {}): Promise<string> {
-  const answer = await on.post('/api/v1/auth/password-reset', { email, ...fields });
-  if (answer.status !== 202) throw new Error(`password-reset answered ${answer.status}: ${answer.text}`);
-  return answer.json.data.challenge_id;
+export async function requestReset(on: ApiDriver, email: string, fields: object = {}): Promise<string> {
+  return (await dataOf(on.requestPasswordReset({ email, ...fields }), 202)).challenge_id;
 }
 
 /** Asks for a code to delete the account. Throws if the answer is not 202. */
-export async function requestDeletion(on: CodeApi, email: string): Promise<string> {
-  const answer = await on.post('/api/v1/auth/deletion', { email });
-  if (answer.status !== 202) throw new Error(`deletion answered ${answer.status}: ${answer.text}`);
-  return answer.json.data.challenge_id;
+export async function requestDeletion(on: ApiDriver, email: string): Promise<string> {
+  return (await dataOf(on.requestDeletion({ email }), 202)).challenge_id;
 }
 
 /** Confirms a reset, with the right code unless `fields` has another code. */
-export async function confirmReset(on: CodeApi, challenge_id: string, fields: object = {}): Promise<Answer> {
+export async function confirmReset(on: GroupApi, challenge_id: string, fields: object = {}): Promise<Answer> {
   const code = await codeOf(on, challenge_id);
-  const body = { challenge_id, code, new_password: 'three wrong staples', ...fields };
-  return on.post('/api/v1/auth/password-reset/confirm', body);
+  return on.confirmPasswordReset({ challenge_id, code, new_password: 'three wrong staples', ...fields });
 }
 
 /** Asks for a code to log in. Throws if the answer is not 202. */
-export async function requestLoginCode(on: Pick<TestApi, 'post'>, email: string, fields: object = {}): Promise<string> {
-  const answer = await on.post('/api/v1/auth/login-code', { email, ...fields });
-  if (answer.status !== 202) throw new Error(`login-code answered ${answer.status}: ${answer.text}`);
-  return answer.json.data.challenge_id;
+export async function requestLoginCode(on: ApiDriver, email: string, fields: object = {}): Promise<string> {
+  return (await dataOf(on.requestLoginCode({ email, ...fields }), 202)).challenge_id;
 }
 
 /** Logs in by a code, with the right one unless `fields` has another. */
 export async function logInByCode(
-  on: CodeApi,
+  on: GroupApi,
   challenge_id: string,
   fields: object = {},
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const code = await codeOf(on, challenge_id);
-  return on.post('/api/v1/auth/login-code/confirm', { challenge_id, code, ...fields }, headers);
+  return on.logInByCode({ challenge_id, code, ...fields }, headers);
 }
 
 /** Makes the resend of a challenge due now. */
@@ -75,35 +68,31 @@ export async function expire({ collections }: Pick<TestApi, 'collections'>, chal
   await collections.challenges.updateOne({ _id: challengeId }, { $set: { expires_at: new Date(0) } });
 }
 
-type Caller = { readonly access_token: string };
-
-const authorization = ({ access_token }: Caller) => ({ Authorization: `Bearer ${access_token}` });
-
 /** Asks for a code to verify the caller's address. Throws if the answer is not 202. */
-export async function requestVerification(on: CodeApi, caller: Caller): Promise<string> {
-  const answer = await on.post('/api/v1/account/email-verification', undefined, authorization(caller));
-  if (answer.status !== 202) throw new Error(`email-verification answered ${answer.status}: ${answer.text}`);
-  return answer.json.data.challenge_id;
+export async function requestVerification(on: ApiDriver, caller: Caller): Promise<string> {
+  return (await dataOf(on.requestEmailVerification(bearer(caller)), 202)).challenge_id;
 }
 
 /** Asks for a code to change the caller's address. Throws if the answer is not 202. */
-export async function requestChange(on: CodeApi, caller: Caller, new_email: string): Promise<string> {
+export async function requestChange(on: ApiDriver, caller: Caller, new_email: string): Promise<string> {
   const body = { current_password: password, new_email };
-  const answer = await on.post('/api/v1/account/email-change', body, authorization(caller));
-  if (answer.status !== 202) throw new Error(`email-change answered ${answer.status}: ${answer.text}`);
-  return answer.json.data.challenge_id;
+  return (await dataOf(on.requestEmailChange(body, bearer(caller)), 202)).challenge_id;
 }
 
 /** Confirms a change of the address, with the right code unless another code is given. */
-export async function confirmChange(on: CodeApi, caller: Caller, challenge_id: string, code?: string): Promise<Answer> {
+export async function confirmChange(
+  on: GroupApi,
+  caller: Caller,
+  challenge_id: string,
+  code?: string,
+): Promise<Answer> {
   const body = { challenge_id, code: code ?? (await codeOf(on, challenge_id)) };
-  return on.post('/api/v1/account/email-change/confirm', body, authorization(caller));
+  return on.confirmEmailChange(body, bearer(caller));
 }
 
 /** Changes the caller's address. Throws if the answer is not 200. */
-export async function changeEmail(on: CodeApi, caller: Caller, new_email: string): Promise<void> {
-  const answer = await confirmChange(on, caller, await requestChange(on, caller, new_email));
-  if (answer.status !== 200) throw new Error(`email-change/confirm answered ${answer.status}: ${answer.text}`);
+export async function changeEmail(on: GroupApi, caller: Caller, new_email: string): Promise<void> {
+  await dataOf(confirmChange(on, caller, await requestChange(on, caller, new_email)));
 }
 
 /** Returns the token that undoes the account's newest change of address, derived as the worker derives it. */

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import type { RouteName } from '@auth-account/contracts/http/routes';
 import type { HotOperation } from '../tools/queries/known-queries.ts';
 import { logOut, newEmail, newSession, password, registerAccount } from './accounts.ts';
+import { bearer } from './api-driver.ts';
 import { authctl } from './authctl.ts';
 import { goodRequests, sendTo } from './good-requests.ts';
-import { bearer, insertInvite, joinByInvite, refresh } from './groups.ts';
+import { insertInvite, joinByInvite, refresh } from './groups.ts';
 import { addPasskey } from './passkeys.ts';
 import { guardedAccount, orderRemoval } from './second-factor.ts';
 import type { TestApi } from './test-api.ts';
@@ -20,14 +21,14 @@ export const hotOperations: Readonly<Record<HotOperation, (api: TestApi) => Prom
   register: async (api) => async () => {
     const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
     const key = { 'Idempotency-Key': crypto.randomUUID() };
-    await api.post('/api/v1/auth/register', body, key);
-    await api.post('/api/v1/auth/register', body, key);
+    await api.registerAccount(body, key);
+    await api.registerAccount(body, key);
   },
   async login(api) {
     const { email, device_id, user_id } = await newSession(api);
     // Nobody has counted the sessions of an old account.
     await api.collections.users.updateOne({ _id: user_id }, { $unset: { spent_touches: true } });
-    const login = (id: string) => api.post('/api/v1/auth/login', { email, password, device_id: id });
+    const login = (id: string) => api.logIn({ email, password, device_id: id });
     return async () => {
       await login(device_id);
       await login(crypto.randomUUID());
@@ -45,8 +46,8 @@ export const hotOperations: Readonly<Record<HotOperation, (api: TestApi) => Prom
       return next;
     };
   },
-  'session read': (api) => readOf(api, '/api/v1/auth/sessions'),
-  'account read': (api) => readOf(api, '/api/v1/account'),
+  'session read': (api) => readOf(api, 'listSessions'),
+  'account read': (api) => readOf(api, 'findAccount'),
   async logout(api) {
     const [session, older] = [await newSession(api), await newSession(api)];
     await refresh(api, older);
@@ -57,9 +58,9 @@ export const hotOperations: Readonly<Record<HotOperation, (api: TestApi) => Prom
   },
 };
 
-async function readOf(api: TestApi, path: string) {
+async function readOf(api: TestApi, name: 'listSessions' | 'findAccount') {
   const session = await newSession(api);
-  return () => api.send({ method: 'GET', path, headers: bearer(session) });
+  return () => api[name](bearer(session));
 }
 
 /** Sends a request to every route. */

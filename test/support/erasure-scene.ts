@@ -1,5 +1,5 @@
 import { newSession, password } from './accounts.ts';
-import { bearer } from './groups.ts';
+import { type ApiDriver, bearer, type Caller, dataOf } from './api-driver.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from './test-api.ts';
 
 /**
@@ -29,9 +29,8 @@ export async function openErasureScene(
 }
 
 /** Orders the deletion of the account. Throws if the answer is not 202. */
-export async function orderDeletion(api: Pick<TestApi, 'post'>, caller: { readonly access_token: string }) {
-  const answer = await api.post('/api/v1/account/deletion', { current_password: password }, bearer(caller));
-  if (answer.status !== 202) throw new Error(`the deletion answered ${answer.status}: ${answer.text}`);
+export async function orderDeletion(api: ApiDriver, caller: Caller) {
+  await dataOf(api.scheduleDeletion({ current_password: password }, bearer(caller)), 202);
 }
 
 /** Creates an account that is due for erasure. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { password } from './accounts.ts';
-import { send } from './http-client.ts';
+import { apiAt } from './api-driver.ts';
 import { type Timed, timed } from './timed.ts';
 
 /** Input of the thread, which logs in to each address, all at once, and posts its answers. */
@@ -13,9 +13,9 @@ export interface FloodOrder {
 const { base, emails } = workerData as FloodOrder;
 
 async function attempt(email: string): Promise<Timed> {
-  const headers = { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() };
+  const api = apiAt(base, { headers: { 'X-Request-ID': randomUUID() } });
   try {
-    return await timed(() => send(base, { path: '/api/v1/auth/login', headers, body: { email, password } }));
+    return await timed(() => api.logIn({ email, password }));
   } catch (error) {
     return { status: 0, ms: Number.NaN, retryAfter: undefined, error: (error as NodeJS.ErrnoException).code };
   }

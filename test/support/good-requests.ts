@@ -1,5 +1,6 @@
-import { type RouteName, routes } from '@auth-account/contracts';
+import type { RouteName } from '@auth-account/contracts';
 import { logIn, newEmail, newSession, password, registerAccount } from './accounts.ts';
+import { type ApiDriver, bearer, requestTo } from './api-driver.ts';
 import { createAuthenticator } from './authenticator.ts';
 import {
   changeEmail,
@@ -13,7 +14,7 @@ import {
   stopTokenOf,
   undoTokenOf,
 } from './codes.ts';
-import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
+import { type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import { addPasskey, appOrigin, passkeyLogin, requestPasskey } from './passkeys.ts';
 import { demandLink, linkIdentity, newHome, newPerson, provePerson, signNotice } from './providers.ts';
@@ -63,7 +64,7 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   },
   async restoreAccount(on) {
     const { email, device_id, access_token } = await newSession(on);
-    await on.post('/api/v1/account/deletion', { current_password: password }, bearer({ access_token }));
+    await on.scheduleDeletion({ current_password: password }, bearer({ access_token }));
     return { body: { email, password, device_id } };
   },
   exportAccount: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
@@ -214,7 +215,7 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   },
   async readRevocations(on) {
     await completeDenyList(on.keyPrefix);
-    const headers = { Authorization: `Bearer ${siblingCredential()}` };
+    const headers = bearer(siblingCredential());
     return { headers, body: { nonce: 'Zq3v1p8mXo2c7Jt5kW9rYA', cursor: '0.none' } };
   },
   listPublicKeys: async () => ({}),
@@ -280,12 +281,11 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
 };
 
 /** Returns the request of a route in the form that `TestApi.send` takes. */
-export function requestTo(name: RouteName, { body, headers = {}, params = {} }: GoodRequest) {
-  const path = routes[name].path.replaceAll(/:(\w+)/g, (_, param: string) => params[param] ?? '');
-  return { method: routes[name].method.toUpperCase(), path, headers, body };
+export function requestFor(name: RouteName, { body, headers = {}, params = {} }: GoodRequest) {
+  return { ...requestTo(name, params), headers, body };
 }
 
 /** Sends the request to its route. */
-export function sendTo(name: RouteName, on: Pick<GroupApi, 'send'>, request: GoodRequest): Promise<Answer> {
-  return on.send(requestTo(name, request));
+export function sendTo(name: RouteName, on: ApiDriver, request: GoodRequest): Promise<Answer> {
+  return on.send(requestFor(name, request));
 }

@@ -1,47 +1,38 @@
 import { deepStrictEqual } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { InviteDocument } from '@auth-account/stores/documents';
-import { type Account, logIn, newEmail, password, type TokenPair } from './accounts.ts';
+import { type Account, logIn, newEmail, type TokenPair } from './accounts.ts';
+import { type ApiDriver, bearer, type Caller, dataOf } from './api-driver.ts';
 import type { Answer } from './http-client.ts';
+import { joinBy } from './invites.ts';
 import { storesOf } from './stores-of.ts';
 import type { TestApi } from './test-api.ts';
 
 /** The part of an api that these functions need. */
-export type GroupApi = Pick<TestApi, 'collections' | 'post' | 'send'>;
+export type GroupApi = ApiDriver & Pick<TestApi, 'collections'>;
 
 export { cheapHashes } from './test-environment.ts';
 
-export type Caller = Pick<TokenPair, 'access_token'>;
+export const currentGroup = (api: ApiDriver, caller: Caller): Promise<Answer> => api.findCurrentGroup(bearer(caller));
 
-export const bearer = ({ access_token }: Caller) => ({ Authorization: `Bearer ${access_token}` });
+export const leave = (api: ApiDriver, caller: Caller): Promise<Answer> => api.leaveGroup(bearer(caller));
 
-export const currentGroup = (api: Pick<GroupApi, 'send'>, caller: Caller): Promise<Answer> =>
-  api.send({ method: 'GET', path: '/api/v1/groups/current', headers: bearer(caller) });
+export const removeMember = (api: ApiDriver, caller: Caller, user_id: string): Promise<Answer> =>
+  api.removeMember({ user_id }, bearer(caller));
 
-export const leave = (api: Pick<GroupApi, 'send'>, caller: Caller): Promise<Answer> =>
-  api.send({ method: 'POST', path: '/api/v1/groups/leave', headers: bearer(caller) });
+export const handOver = (api: ApiDriver, caller: Caller, user_id: string): Promise<Answer> =>
+  api.handOverGroup({ user_id }, bearer(caller));
 
 export const accept = (
-  api: Pick<GroupApi, 'post'>,
+  api: ApiDriver,
   caller: Caller,
   token: string,
   body: object = { leave_current_group: true },
-): Promise<Answer> => api.post(`/api/v1/invites/${token}/accept`, body, bearer(caller));
-
-export const removeMember = (api: Pick<GroupApi, 'send'>, caller: Caller, userId: string): Promise<Answer> =>
-  api.send({ method: 'DELETE', path: `/api/v1/groups/current/members/${userId}`, headers: bearer(caller) });
-
-export const handOver = (api: Pick<GroupApi, 'post'>, caller: Caller, user_id: string): Promise<Answer> =>
-  api.post('/api/v1/groups/current/owner', { user_id }, bearer(caller));
+): Promise<Answer> => api.acceptInvite({ token, ...body }, bearer(caller));
 
 /** Refreshes. Throws if the answer is not 200. */
-export async function refresh(
-  api: Pick<GroupApi, 'post'>,
-  tokens: Pick<TokenPair, 'refresh_token'>,
-): Promise<TokenPair> {
-  const answer = await api.post('/api/v1/auth/refresh', { refresh_token: tokens.refresh_token });
-  if (answer.status !== 200) throw new Error(`refresh answered ${answer.status}: ${answer.text}`);
-  return answer.json.data;
+export function refresh(api: ApiDriver, { refresh_token }: Pick<TokenPair, 'refresh_token'>): Promise<TokenPair> {
+  return dataOf(api.refreshTokens({ refresh_token }));
 }
 
 /** Writes an invite into the group, and returns its token. */
@@ -64,10 +55,8 @@ export async function insertInvite(
 /** Registers into the group of the invite and logs in. */
 export async function joinByInvite(api: GroupApi, invite_token: string): Promise<Account & TokenPair> {
   const email = newEmail();
-  const body = { email, password, space_creation_mode: 'JOIN_EXISTING', invite_token };
-  const answer = await api.post('/api/v1/auth/register', body);
-  if (answer.status !== 201) throw new Error(`registration answered ${answer.status}: ${answer.text}`);
-  return { email, user_id: answer.json.data.user_id, ...(await logIn(api, email)) };
+  const { user_id } = await dataOf(joinBy(api, invite_token, email), 201);
+  return { email, user_id, ...(await logIn(api, email)) };
 }
 
 /**

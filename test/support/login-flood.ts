@@ -6,9 +6,10 @@ import { collectionsOf } from '@auth-account/stores';
 import { hash } from '@node-rs/argon2';
 import { MongoClient } from 'mongodb';
 import { logIn, newEmail, password } from './accounts.ts';
+import { apiAt } from './api-driver.ts';
 import type { FloodOrder } from './flood-clients.ts';
 import { type FloodedApi, startFloodedApi } from './flooded-api.ts';
-import { keepConnections, send } from './http-client.ts';
+import { keepConnections } from './http-client.ts';
 import { seedAccounts } from './seed-accounts.ts';
 import { type Timed, timed } from './timed.ts';
 
@@ -40,7 +41,10 @@ export async function floodLogins({ logins, env = {} }: FloodOptions): Promise<F
   const endings: (() => Promise<void> | void)[] = [api.close];
   try {
     const [phone = '', ...rest] = await seed(api, logins / 2 + 1);
-    const probe = startProbes(api, (await logIn({ post: postTo(api) }, phone)).refresh_token);
+    const probe = startProbes(
+      api,
+      (await logIn(apiAt(api.base, { headers: { 'X-Request-ID': randomUUID() } }), phone)).refresh_token,
+    );
     endings.push(probe.close);
     const memoryBefore = await api.memory();
     let isOver = false;
@@ -76,11 +80,6 @@ async function seed({ mongodbUri, database }: FloodedApi, count: number): Promis
   }
 }
 
-function postTo({ base }: FloodedApi) {
-  return (path: string, body: unknown) =>
-    send(base, { path, body, headers: { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() } });
-}
-
 async function flood(order: FloodOrder): Promise<readonly Timed[]> {
   const worker = new Worker(new URL('./flood-clients.ts', import.meta.url), { workerData: order, execArgv: [] });
   const [answers] = await once(worker, 'message');
@@ -89,15 +88,10 @@ async function flood(order: FloodOrder): Promise<readonly Timed[]> {
 
 function startProbes(api: FloodedApi, refreshToken: string) {
   const agent = keepConnections({ maxSockets: 1 });
-  const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'probe' };
+  const probe = apiAt(api.base, { headers: { 'X-Request-ID': 'probe' }, agent });
   let token = refreshToken;
   const refresh = async () => {
-    const answer = await send(api.base, {
-      path: '/api/v1/auth/refresh',
-      headers,
-      body: { refresh_token: token },
-      agent,
-    });
+    const answer = await probe.refreshTokens({ refresh_token: token });
     if (answer.status === 200) token = answer.json.data.refresh_token;
     return answer;
   };
@@ -105,7 +99,7 @@ function startProbes(api: FloodedApi, refreshToken: string) {
     async until(isOver: () => boolean): Promise<Pick<Flood, 'keys' | 'refreshes'>> {
       const [keys, refreshes]: [Timed[], Timed[]] = [[], []];
       do {
-        keys.push(await timed(() => send(api.base, { method: 'GET', path: '/.well-known/jwks.json', headers, agent })));
+        keys.push(await timed(() => probe.listPublicKeys()));
         refreshes.push(await timed(refresh));
       } while (!isOver());
       return { keys, refreshes };

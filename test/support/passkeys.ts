@@ -1,6 +1,6 @@
 import { type Account, password } from './accounts.ts';
+import { type ApiDriver, bearer, type Caller, dataOf } from './api-driver.ts';
 import { type Authenticator, type AuthenticatorSettings, type Ceremony, createAuthenticator } from './authenticator.ts';
-import { bearer, type Caller } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import { askStepUp, confirmStepUp } from './step-up.ts';
 import type { TestApi } from './test-api.ts';
@@ -17,19 +17,17 @@ export const passkeySettings = {
 /** Settings of an api without passkeys. */
 export const withoutPasskeys = Object.fromEntries(Object.keys(passkeySettings).map((name) => [name, '']));
 
-type PasskeyApi = Pick<TestApi, 'post'>;
-
 /** The origin of the app's page. */
 export const appOrigin = 'https://app.example.com';
 
 /** Asks for a challenge for a new passkey. Throws if the answer is not 200. */
-export async function requestPasskey(on: PasskeyApi, caller: Caller) {
-  return dataOf(await on.post('/api/v1/account/passkeys/challenge', { current_password: password }, bearer(caller)));
+export async function requestPasskey(on: ApiDriver, caller: Caller) {
+  return dataOf(on.createPasskeyChallenge({ current_password: password }, bearer(caller)));
 }
 
 /** Asks for a challenge to log in by passkey. Throws if the answer is not 200. */
-export async function requestPasskeyLogin(on: PasskeyApi) {
-  return dataOf(await on.post('/api/v1/auth/passkeys/challenge', undefined));
+export async function requestPasskeyLogin(on: ApiDriver) {
+  return dataOf(on.createPasskeyLoginChallenge());
 }
 
 export interface OwnPasskey {
@@ -40,7 +38,7 @@ export interface OwnPasskey {
 
 /** Adds a passkey of a new authenticator to the account. Throws if the answer is not 201. */
 export async function addPasskey(
-  on: PasskeyApi,
+  on: ApiDriver,
   caller: Caller,
   settings: Partial<AuthenticatorSettings> = {},
 ): Promise<OwnPasskey> {
@@ -48,13 +46,13 @@ export async function addPasskey(
   const { challenge_id, options } = await requestPasskey(on, caller);
   const credential = authenticator.create(options);
   const body = { challenge_id, credential, name: 'Pixel 9' };
-  const { passkey_id } = dataOf(await on.post('/api/v1/account/passkeys', body, bearer(caller)), 201);
+  const { passkey_id } = await dataOf(on.createPasskey(body, bearer(caller)), 201);
   return { authenticator, passkey_id, credential_id: credential.id };
 }
 
 /** Returns the body of a login by passkey. */
 export async function passkeyLogin(
-  on: PasskeyApi,
+  on: ApiDriver,
   authenticator: Authenticator,
   ceremony: Ceremony & { readonly credentialId?: string } = {},
 ) {
@@ -64,23 +62,23 @@ export async function passkeyLogin(
 
 /** Logs in by passkey. */
 export async function logInByPasskey(
-  on: PasskeyApi,
+  on: ApiDriver,
   authenticator: Authenticator,
   fields: object = {},
 ): Promise<Answer> {
-  return on.post('/api/v1/auth/passkeys/login', { ...(await passkeyLogin(on, authenticator)), ...fields });
+  return on.logInByPasskey({ ...(await passkeyLogin(on, authenticator)), ...fields });
 }
 
 /** Returns a step-up token by passkey. Throws if it gets none. */
 export async function stepUpByPasskey(
-  on: PasskeyApi,
+  on: ApiDriver,
   caller: Caller,
   authenticator: Authenticator,
   purpose: string,
 ): Promise<string> {
-  const { challenge_id, passkey_options } = dataOf(await askStepUp(on, caller, purpose));
+  const { challenge_id, passkey_options } = await dataOf(askStepUp(on, caller, purpose));
   const credential = authenticator.get(passkey_options);
-  return dataOf(await confirmStepUp(on, caller, challenge_id, { method: 'passkey', credential })).step_up_token;
+  return (await dataOf(confirmStepUp(on, caller, challenge_id, { method: 'passkey', credential }))).step_up_token;
 }
 
 /** Makes the password void, as an undo does. */
@@ -93,19 +91,8 @@ export async function voidPassword(
 
 /** Removes a passkey. */
 export const deletePasskey = (
-  on: Pick<TestApi, 'send'>,
+  on: ApiDriver,
   caller: Caller,
   passkey_id: string,
   body: object = { current_password: password },
-): Promise<Answer> =>
-  on.send({
-    method: 'DELETE',
-    path: `/api/v1/account/passkeys/${passkey_id}`,
-    headers: bearer(caller),
-    body,
-  });
-
-function dataOf({ status, json, text }: Answer, wanted = 200) {
-  if (status !== wanted) throw new Error(`the api answered ${status}: ${text}`);
-  return json.data;
-}
+): Promise<Answer> => on.deletePasskey({ passkey_id, ...body }, bearer(caller));

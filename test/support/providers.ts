@@ -1,12 +1,10 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
 import { password } from './accounts.ts';
+import { type ApiDriver, bearer, type Caller, dataOf } from './api-driver.ts';
 import { codeOf } from './codes.ts';
-import { bearer, type Caller } from './groups.ts';
+import type { GroupApi } from './groups.ts';
 import type { Answer } from './http-client.ts';
-import type { TestApi } from './test-api.ts';
-
-type ProviderApi = Pick<TestApi, 'post'>;
 
 /**
  * Settings of providers for the apis of tests: `office`, which gives out the addresses of `office.example`, and
@@ -48,34 +46,31 @@ export async function signIdToken(provider: Provider, claims: object): Promise<s
 }
 
 /** Asks for a challenge. Throws if the answer is not 200. */
-export async function requestProviderLogin(on: ProviderApi): Promise<{ challenge_id: string; nonce: string }> {
-  const { status, json, text } = await on.post('/api/v1/auth/federated/challenge', undefined);
-  if (status !== 200) throw new Error(`federated/challenge answered ${status}: ${text}`);
-  return json.data;
+export function requestProviderLogin(on: ApiDriver): Promise<{ challenge_id: string; nonce: string }> {
+  return dataOf(on.createFederatedChallenge());
 }
 
 /** Returns the fields of a body that prove the person. */
-export async function provePerson(on: ProviderApi, person: object, provider: Provider = 'office') {
+export async function provePerson(on: ApiDriver, person: object, provider: Provider = 'office') {
   const { challenge_id, nonce } = await requestProviderLogin(on);
   return { challenge_id, id_token: await signIdToken(provider, { ...person, nonce }) };
 }
 
 /** Logs in by a provider. */
 export async function logInByProvider(
-  on: ProviderApi,
+  on: ApiDriver,
   person: object,
   fields: object = {},
   provider: Provider = 'office',
 ): Promise<Answer> {
-  const body = { ...(await provePerson(on, person, provider)), ...fields };
-  return on.post(`/api/v1/auth/federated/${provider}`, body);
+  return on.logInByProvider({ provider, ...(await provePerson(on, person, provider)), ...fields });
 }
 
 /** Field that lets a login by a provider create an account. */
 export const newHome = { space_creation_mode: 'CREATE_NEW_HOME' };
 
 /** Logs in by an identity whose address an account has. Returns what the account must be proved with. */
-export async function demandLink(on: ProviderApi, person: object, provider: Provider = 'office', fields: object = {}) {
+export async function demandLink(on: ApiDriver, person: object, provider: Provider = 'office', fields: object = {}) {
   const { status, json, text } = await logInByProvider(on, person, fields, provider);
   if (json.error_code !== 'ERR-ACCOUNT-LINK-REQUIRED') throw new Error(`the login answered ${status}: ${text}`);
   return json.details;
@@ -83,40 +78,37 @@ export async function demandLink(on: ProviderApi, person: object, provider: Prov
 
 /** Proves an account to which an identity is to be linked. */
 export const linkByProof = (
-  on: ProviderApi,
+  on: ApiDriver,
   link_challenge_id: string,
   proof: object,
   headers: Record<string, string> = {},
-): Promise<Answer> => on.post('/api/v1/auth/federated/link', { link_challenge_id, ...proof }, headers);
+): Promise<Answer> => on.linkByProof({ link_challenge_id, ...proof }, headers);
 
 /** Asks for a code that links an identity, and returns it as a proof. */
-export async function proveByCode(on: Pick<TestApi, 'post' | 'collections'>, link_challenge_id: string) {
-  const { status, json, text } = await on.post('/api/v1/auth/federated/link/code', { link_challenge_id });
-  if (status !== 202) throw new Error(`link/code answered ${status}: ${text}`);
-  const { challenge_id } = json.data;
+export async function proveByCode(on: GroupApi, link_challenge_id: string) {
+  const { challenge_id } = await dataOf(on.requestLinkCode({ link_challenge_id }), 202);
   return { challenge_id, code: await codeOf(on, challenge_id) };
 }
 
 /** Links an identity to the caller's account. */
 export async function linkIdentity(
-  on: ProviderApi,
+  on: ApiDriver,
   caller: Caller,
   person: object,
   fields: object = { current_password: password },
   provider: Provider = 'office',
 ): Promise<Answer> {
   const body = { ...(await provePerson(on, person, provider)), ...fields };
-  return on.post(`/api/v1/account/identities/${provider}`, body, bearer(caller));
+  return on.linkIdentity({ identity: provider, ...body }, bearer(caller));
 }
 
 /** Removes an identity. */
 export const unlinkIdentity = (
-  on: Pick<TestApi, 'send'>,
+  on: ApiDriver,
   caller: Caller,
-  identity_id: string,
+  identity: string,
   body: object = { current_password: password },
-): Promise<Answer> =>
-  on.send({ method: 'DELETE', path: `/api/v1/account/identities/${identity_id}`, headers: bearer(caller), body });
+): Promise<Answer> => on.unlinkIdentity({ identity, ...body }, bearer(caller));
 
 /** The page of the app `web`, to which the provider sends its codes. */
 export const webPage = 'https://app.example.com/signed-in';
@@ -139,10 +131,10 @@ export function signNotice(event: object | readonly object[], claims: object = {
 }
 
 /** Sends a notice in Apple's form. */
-export async function sendNotice(on: Pick<TestApi, 'send'>, event: object, claims: object = {}): Promise<Answer> {
+export async function sendNotice(on: ApiDriver, event: object, claims: object = {}): Promise<Answer> {
   return postNotice(on, await signNotice(event, claims));
 }
 
 /** Sends a notice as Apple does: without a request id. */
-export const postNotice = (on: Pick<TestApi, 'send'>, payload: string): Promise<Answer> =>
-  on.send({ path: '/api/v1/hooks/office', body: { payload }, headers: { 'X-Request-ID': '' } });
+export const postNotice = (on: ApiDriver, payload: string): Promise<Answer> =>
+  on.receiveProviderNotice({ provider: 'office', payload }, { 'X-Request-ID': '' });

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { Platform } from '@auth-account/client';
 import { pushStreamPath } from '@auth-account/contracts/push/close-codes';
 import { type ClientOptions, WebSocket } from 'ws';
+import { bearer } from './api-driver.ts';
 
 /** The end of a stream, as the client saw it. */
 export interface StreamEnd {
@@ -58,7 +59,7 @@ const addressOf = (base: string, sessionId: string) => `${base}${pushStreamPath(
 
 /** The WebSocket client of tests and tools: begins a handshake. */
 export function dial(url: string, { token, subprotocols = [], headers, ...version }: Credentials): WebSocket {
-  const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const authorization = token === undefined ? {} : bearer(token);
   const options: ClientOptions = { headers: { ...authorization, ...headers }, perMessageDeflate: false, ...version };
   return new WebSocket(url, [...subprotocols], options);
 }

@@ -1,5 +1,6 @@
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { pushStreamPath } from '@auth-account/contracts/push/close-codes';
+import { bearer } from './api-driver.ts';
 import { handshakeRequest, readFrames } from './websocket-wire.ts';
 
 /** Outcome of bytes that were sent to a port. */
@@ -98,7 +99,7 @@ function statusesOf(text: string): number[] {
 
 /** Returns the request that opens a stream. */
 export function handshakeText({ sessionId, token }: RawHandshake): string {
-  return handshakeRequest(pushStreamPath(sessionId), { Authorization: `Bearer ${token}` });
+  return handshakeRequest(pushStreamPath(sessionId), bearer(token));
 }
 
 /** Opens a stream that answers neither pings nor the close frame, so that the gateway ends the connection. */

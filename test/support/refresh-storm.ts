@@ -1,6 +1,6 @@
 import type { TokenPair } from './accounts.ts';
+import { type ApiDriver, drive } from './api-driver.ts';
 import { keepConnections } from './http-client.ts';
-import type { TestApi } from './test-api.ts';
 
 type Tokens = Pick<TokenPair, 'refresh_token'>;
 
@@ -15,8 +15,9 @@ export interface RefreshStorm {
 }
 
 /** Begins to refresh the sessions. A session whose token is refused with 401 is refreshed no more. */
-export function startRefreshStorm(api: Pick<TestApi, 'send'>, sessions: readonly Tokens[]): RefreshStorm {
+export function startRefreshStorm({ send }: ApiDriver, sessions: readonly Tokens[]): RefreshStorm {
   const agent = keepConnections({ maxSockets: sessions.length });
+  const api = drive((request) => send({ ...request, agent }));
   const statuses = new Set<number>();
   let refreshed = 0;
   let isStopped = false;
@@ -24,7 +25,7 @@ export function startRefreshStorm(api: Pick<TestApi, 'send'>, sessions: readonly
   async function refresh({ refresh_token: first }: Tokens): Promise<void> {
     let refresh_token = first;
     while (!isStopped) {
-      const { status, json } = await api.send({ path: '/api/v1/auth/refresh', body: { refresh_token }, agent });
+      const { status, json } = await api.refreshTokens({ refresh_token });
       statuses.add(status);
       if (status === 401) return;
       if (status !== 200) continue;

@@ -1,13 +1,10 @@
 import { totpCode } from '../../services/api/src/security/totp.ts';
 import { type Account, newSession, password, type TokenPair } from './accounts.ts';
+import { type ApiDriver, bearer, type Caller, dataOf } from './api-driver.ts';
 import { codeOf } from './codes.ts';
-import { bearer, type Caller } from './groups.ts';
+import type { GroupApi } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import { challengeStepUp, confirmStepUp } from './step-up.ts';
-import type { TestApi } from './test-api.ts';
-
-type FactorApi = Pick<TestApi, 'post'>;
-type RemovalApi = Pick<TestApi, 'post' | 'collections'>;
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
@@ -34,19 +31,16 @@ export interface Enrolment {
 }
 
 /** Begins to add an authenticator app. Throws if the answer is not 201. */
-export async function beginTotp(on: FactorApi, caller: Caller): Promise<Enrolment> {
-  const answer = await on.post('/api/v1/account/totp', { current_password: password }, bearer(caller));
-  if (answer.status !== 201) throw new Error(`totp answered ${answer.status}: ${answer.text}`);
-  return answer.json.data;
+export function beginTotp(on: ApiDriver, caller: Caller): Promise<Enrolment> {
+  return dataOf(on.createTotp({ current_password: password }, bearer(caller)), 201);
 }
 
 /** Switches the second factor on with the present code, which is then used up. Throws if the answer is not 200. */
-export async function switchOn(on: FactorApi, caller: Caller, at = Date.now()) {
+export async function switchOn(on: ApiDriver, caller: Caller, at = Date.now()) {
   const { factor_id, secret } = await beginTotp(on, caller);
   const code = codeAt(secret, at);
-  const answer = await on.post('/api/v1/account/totp/confirm', { factor_id, code }, bearer(caller));
-  if (answer.status !== 200) throw new Error(`totp/confirm answered ${answer.status}: ${answer.text}`);
-  return { secret, code, recovery_codes: answer.json.data.recovery_codes as readonly string[] };
+  const { recovery_codes } = await dataOf(on.confirmTotp({ factor_id, code }, bearer(caller)));
+  return { secret, code, recovery_codes: recovery_codes as readonly string[] };
 }
 
 /** An account whose second factor is on, with its first session. */
@@ -58,56 +52,48 @@ export interface GuardedAccount extends Account, TokenPair {
 }
 
 /** Registers, logs in and switches the second factor on. */
-export async function guardedAccount(on: FactorApi, at = Date.now()): Promise<GuardedAccount> {
+export async function guardedAccount(on: ApiDriver, at = Date.now()): Promise<GuardedAccount> {
   const session = await newSession(on, { device_id: crypto.randomUUID() });
   return { ...session, ...(await switchOn(on, session, at)) };
 }
 
 /** Logs in with the right password. Returns the challenge. Throws if the answer demands no second factor. */
-export async function beginLogin(on: FactorApi, email: string, fields: object = {}): Promise<string> {
-  const answer = await on.post('/api/v1/auth/login', { email, password, ...fields });
+export async function beginLogin(on: ApiDriver, email: string, fields: object = {}): Promise<string> {
+  const answer = await on.logIn({ email, password, ...fields });
   if (answer.json.error_code !== 'ERR-SECOND-FACTOR-REQUIRED') throw new Error(`login answered ${answer.text}`);
   return answer.json.details.challenge_id;
 }
 
 /** Confirms a challenge. */
-export function completeLogin(on: FactorApi, challenge_id: string, fields: object): Promise<Answer> {
-  return on.post('/api/v1/auth/login/second-factor', { challenge_id, method: 'totp', ...fields });
+export function completeLogin(on: ApiDriver, challenge_id: string, fields: object): Promise<Answer> {
+  return on.confirmSecondFactor({ challenge_id, method: 'totp', ...fields });
 }
 
 /** Returns a step-up token by a code of the app. Throws if it gets none. */
-export async function stepUpBy(on: FactorApi, caller: Caller, purpose: string, code: string): Promise<string> {
+export async function stepUpBy(on: ApiDriver, caller: Caller, purpose: string, code: string): Promise<string> {
   const challenge_id = await challengeStepUp(on, caller, purpose);
-  const answer = await confirmStepUp(on, caller, challenge_id, { method: 'totp', code });
-  if (answer.status !== 200) throw new Error(`step-up answered ${answer.status}: ${answer.text}`);
-  return answer.json.data.step_up_token;
+  return (await dataOf(confirmStepUp(on, caller, challenge_id, { method: 'totp', code }))).step_up_token;
 }
 
-const removal = '/api/v1/auth/second-factor-removal';
-
 /** Asks for a code to remove the second factor. Throws if the answer is not 202. */
-export async function requestRemoval(on: FactorApi, email: string): Promise<string> {
-  const answer = await on.post(removal, { email });
-  if (answer.status !== 202) throw new Error(`second-factor-removal answered ${answer.status}: ${answer.text}`);
-  return answer.json.data.challenge_id;
+export async function requestRemoval(on: ApiDriver, email: string): Promise<string> {
+  return (await dataOf(on.requestSecondFactorRemoval({ email }), 202)).challenge_id;
 }
 
 /** Confirms a challenge with the right code. */
-export async function confirmRemoval(on: RemovalApi, challenge_id: string): Promise<Answer> {
-  return on.post(`${removal}/confirm`, { challenge_id, code: await codeOf(on, challenge_id) });
+export async function confirmRemoval(on: GroupApi, challenge_id: string): Promise<Answer> {
+  return on.confirmSecondFactorRemoval({ challenge_id, code: await codeOf(on, challenge_id) });
 }
 
 /** Orders the removal of the second factor, and returns its time. Throws if the answer is not 200. */
-export async function orderRemoval(on: RemovalApi, email: string): Promise<Date> {
-  const answer = await confirmRemoval(on, await requestRemoval(on, email));
-  if (answer.status !== 200) throw new Error(`second-factor-removal/confirm answered ${answer.status}: ${answer.text}`);
-  return new Date(answer.json.data.due_at);
+export async function orderRemoval(on: GroupApi, email: string): Promise<Date> {
+  return new Date((await dataOf(confirmRemoval(on, await requestRemoval(on, email)))).due_at);
 }
 
 /** Stops the removal with the token of its mail. */
-export const stopByToken = (on: FactorApi, stop_token: string): Promise<Answer> =>
-  on.post(`${removal}/stop`, { stop_token });
+export const stopByToken = (on: ApiDriver, stop_token: string): Promise<Answer> =>
+  on.stopSecondFactorRemoval({ stop_token });
 
 /** Stops the removal by a session. */
-export const stopBySession = (on: Pick<TestApi, 'send'>, caller: Caller): Promise<Answer> =>
-  on.send({ method: 'DELETE', path: '/api/v1/account/second-factor-removal', headers: bearer(caller) });
+export const stopBySession = (on: ApiDriver, caller: Caller): Promise<Answer> =>
+  on.deleteSecondFactorRemoval(bearer(caller));

@@ -59,7 +59,7 @@ const refusedClient = (provider: Provider): Fault => ({
       const person = newPerson();
       const id_token = await provider.sign({ ...person, aud: 'app', nonce });
       const authorization_code = provider.issueCode({ sub: person.sub, aud: 'app' });
-      await stack.post('/api/v1/auth/federated/office', { challenge_id, id_token, authorization_code, ...newHome });
+      await stack.logInByProvider({ provider: 'office', challenge_id, id_token, authorization_code, ...newHome });
     });
   },
 });
@@ -71,7 +71,7 @@ const foreignNotices = (provider: Provider): Fault => ({
     until(enough, 500, async () => {
       const events = JSON.stringify({ type: 'consent-revoked', sub: randomUUID() });
       const payload = await provider.sign({ aud: 'new-app', jti: randomUUID(), events });
-      await stack.post('/api/v1/hooks/office', { payload });
+      await stack.receiveProviderNotice({ provider: 'office', payload });
     }),
 });
 
@@ -83,7 +83,7 @@ const foreignOrigin: Fault = {
     const client = () =>
       until(enough, 50, async () => {
         const body = await passkeyLogin(stack, authenticator, { origin: 'android:apk-key-hash:unknown' });
-        await stack.post('/api/v1/auth/passkeys/login', body);
+        await stack.logInByPasskey(body);
       });
     await Promise.all(Array.from({ length: 10 }, client));
   },
@@ -95,7 +95,7 @@ const wrongProofs: Fault = {
   async induce(stack, enough) {
     const DPoP = newDeviceKey().prove({ path: '/elsewhere' });
     const { email } = await registerAccount(stack, newEmail());
-    await until(enough, 100, () => stack.post('/api/v1/auth/login', { email, password }, { DPoP }));
+    await until(enough, 100, () => stack.logIn({ email, password }, { DPoP }));
   },
 };
 
@@ -105,7 +105,7 @@ const foreignRefreshes: Fault = {
   async induce(stack, enough) {
     const { refresh_token } = await newSession(stack);
     const foreign = refresh_token.replace(/.{8}$/, 'AAAAAAAA');
-    await until(enough, 50, () => stack.post('/api/v1/auth/refresh', { refresh_token: foreign }));
+    await until(enough, 50, () => stack.refreshTokens({ refresh_token: foreign }));
   },
 };
 

@@ -1,43 +1,32 @@
-import { type Account, type ApiClient, password, type TokenPair } from './accounts.ts';
+import { type Account, password } from './accounts.ts';
+import { type ApiDriver, bearer, type Caller, dataOf } from './api-driver.ts';
 import { codeOf } from './codes.ts';
+import type { GroupApi } from './groups.ts';
 import type { Answer } from './http-client.ts';
-import type { TestApi } from './test-api.ts';
-
-type Caller = Pick<TokenPair, 'access_token'>;
-
-const bearer = ({ access_token }: Caller) => ({ Authorization: `Bearer ${access_token}` });
 
 /** Asks for a step-up, and returns the whole answer. */
-export function askStepUp(on: ApiClient, caller: Caller, purpose: string): Promise<Answer> {
-  return on.post('/api/v1/account/step-up/challenge', { purpose }, bearer(caller));
+export function askStepUp(on: ApiDriver, caller: Caller, purpose: string): Promise<Answer> {
+  return on.createStepUpChallenge({ purpose }, bearer(caller));
 }
 
 /** Asks for a step-up, and returns its challenge. Throws if the answer is not 200. */
-export async function challengeStepUp(on: ApiClient, caller: Caller, purpose: string): Promise<string> {
-  const answer = await askStepUp(on, caller, purpose);
-  if (answer.status !== 200) throw new Error(`step-up/challenge answered ${answer.status}: ${answer.text}`);
-  return answer.json.data.challenge_id;
+export async function challengeStepUp(on: ApiDriver, caller: Caller, purpose: string): Promise<string> {
+  return (await dataOf(askStepUp(on, caller, purpose))).challenge_id;
 }
 
 /** Steps up by the password, unless `fields` has another proof. */
-export async function confirmStepUp(on: ApiClient, caller: Caller, challenge_id: string, fields = {}): Promise<Answer> {
-  const body = { challenge_id, method: 'password', password, ...fields };
-  return on.post('/api/v1/account/step-up', body, bearer(caller));
+export function confirmStepUp(on: ApiDriver, caller: Caller, challenge_id: string, fields = {}): Promise<Answer> {
+  return on.confirmStepUp({ challenge_id, method: 'password', password, ...fields }, bearer(caller));
 }
 
 /** Returns a step-up token by the password. Throws if it gets none. */
-export async function stepUp(on: ApiClient, caller: Caller, purpose: string): Promise<string> {
-  const answer = await confirmStepUp(on, caller, await challengeStepUp(on, caller, purpose));
-  if (answer.status !== 200) throw new Error(`step-up answered ${answer.status}: ${answer.text}`);
-  return answer.json.data.step_up_token;
+export async function stepUp(on: ApiDriver, caller: Caller, purpose: string): Promise<string> {
+  const challenge_id = await challengeStepUp(on, caller, purpose);
+  return (await dataOf(confirmStepUp(on, caller, challenge_id))).step_up_token;
 }
 
 /** Steps up by a code that is mailed to an account without another proof, and returns the answer's data. */
-export async function stepUpByMail(
-  on: Pick<TestApi, 'post' | 'collections'>,
-  caller: Caller & Pick<Account, 'user_id'>,
-  purpose: string,
-) {
+export async function stepUpByMail(on: GroupApi, caller: Caller & Pick<Account, 'user_id'>, purpose: string) {
   const challenge_id = await challengeStepUp(on, caller, purpose);
   const newest = { sort: { created_at: -1 } } as const;
   const sent = await on.collections.challenges.findOne({ user_id: caller.user_id, purpose: 'step_up' }, newest);

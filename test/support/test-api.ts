@@ -7,7 +7,7 @@ import { waitUntil } from '@auth-account/local-stack';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
-import { type Answer, type SentRequest, send } from './http-client.ts';
+import { type ApiDriver, apiAt } from './api-driver.ts';
 import { passkeySettings } from './passkeys.ts';
 import { providerSettings } from './providers.ts';
 import { shareHashThreads } from './shared-hash-threads.ts';
@@ -18,15 +18,12 @@ import { cheapHashes, testEnvironment, uniqueName, unlimitedRequests } from './t
 export { testEnvironment, uniqueName };
 
 /** An api in this process, on the shared MongoDB and Redis, with a separate database and key prefix. */
-export interface TestApi {
+export interface TestApi extends ApiDriver {
   readonly base: string;
   readonly database: string;
   readonly keyPrefix: string;
   readonly mongo: MongoClient;
   readonly collections: Collections;
-  /** Sends with the headers that every request needs. Given headers override them, and `undefined` removes one. */
-  send(request: SentRequest): Promise<Answer>;
-  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   /** Returns the sum of a metric's values with these labels. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
   /** Ends the api and drops its database. */
@@ -107,16 +104,13 @@ export async function startTestApi(
     throw error;
   });
   const base = `http://127.0.0.1:${api.address().port}`;
-  const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
-
   return {
+    ...apiAt(base),
     base,
     database: config.MONGODB_DATABASE,
     keyPrefix: config.KEY_PREFIX,
     mongo,
     collections: collectionsOf(db),
-    send: (request) => send(base, { ...request, headers: { ...needed, ...request.headers } }),
-    post: (path, body, headers) => send(base, { path, body, headers: { ...needed, ...headers } }),
     metric: (name, labels) => sumOf(metrics.registry, name, labels),
     close: ({ keepData = false } = {}) => close(api, keepData),
   };

@@ -8,6 +8,7 @@ import {
 } from '@auth-account/local-stack';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
+import { type ApiDriver, apiAt } from './api-driver.ts';
 import { type Endings, startWhole } from './closing.ts';
 import { openGuardedFolder } from './create-process-guard.ts';
 import { type Answer, send } from './http-client.ts';
@@ -17,7 +18,7 @@ import { cheapHashes } from './test-environment.ts';
 import { type Receiver, startReceiver } from './worker-receiver.ts';
 
 /** The three services as processes, on the shared MongoDB, a separate Redis and a subscriber. */
-export interface TestStack {
+export interface TestStack extends ApiDriver {
   readonly services: Readonly<Record<ServiceName, LocalService>>;
   /** Port of each service's probes and metrics. */
   readonly opsPorts: Readonly<Record<ServiceName, string>>;
@@ -30,8 +31,6 @@ export interface TestStack {
   readonly collections: Collections;
   /** Output of the services, by service. */
   readonly logs: Readonly<Record<ServiceName, string[]>>;
-  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   /** Requests `/readyz` or `/metrics` of a service. */
   ops(service: ServiceName, path: string): Promise<Answer>;
   openStream(tokens: { readonly push_stream_path: string; readonly access_token: string }): Promise<StreamClient>;
@@ -86,20 +85,17 @@ async function startParts(
   await Promise.all(names.map((name) => withLogs(logs[name], () => services[name].waitUntilReady(90_000))));
 
   const opsPorts = { api: ports.API_OPS_PORT, 'push-gateway': ports.PUSH_OPS_PORT, worker: ports.WORKER_OPS_PORT };
-  const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
+  const apiUrl = `http://127.0.0.1:${ports.API_PORT}`;
   return {
+    ...apiAt(apiUrl),
     services,
     opsPorts,
     redis,
     receiver,
-    apiUrl: `http://127.0.0.1:${ports.API_PORT}`,
+    apiUrl,
     pushUrl: `ws://127.0.0.1:${ports.PUSH_PORT}`,
     collections: collectionsOf(db),
     logs,
-    post: (path, body, headers) =>
-      send(`http://127.0.0.1:${ports.API_PORT}`, { path, body, headers: { ...needed, ...headers } }),
-    get: (path, headers) =>
-      send(`http://127.0.0.1:${ports.API_PORT}`, { method: 'GET', path, headers: { ...needed, ...headers } }),
     ops: (service, path) => send(`http://127.0.0.1:${opsPorts[service]}`, { method: 'GET', path }),
     openStream: ({ push_stream_path, access_token }) =>
       withLogs(logs['push-gateway'], () =>

@@ -4,9 +4,8 @@ import { loadConfig } from '@auth-account/config';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { type Db, MongoClient } from 'mongodb';
-import type { ApiClient } from './accounts.ts';
-import { refreshPath } from './device-key.ts';
-import { type Answer, type SentRequest, send } from './http-client.ts';
+import { type ApiDriver, apiAt } from './api-driver.ts';
+import type { Answer } from './http-client.ts';
 import { shareHashThreads } from './shared-hash-threads.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from './test-api.ts';
 
@@ -17,10 +16,8 @@ export interface TestClock {
   pass(ms: number): void;
 }
 
-export interface TokenApi extends ApiClient {
+export interface TokenApi extends ApiDriver {
   readonly base: string;
-  /** Sends with the headers that every request needs. Given headers override them. */
-  send(request: SentRequest): Promise<Answer>;
   /** Refreshes, with this `DPoP` header if it is given. */
   refresh(refreshToken: string, proof?: string): Promise<Answer>;
   close(): Promise<void>;
@@ -82,14 +79,11 @@ export async function openTokenScene(options: TokenSceneOptions = {}): Promise<T
       );
       await api.start();
       const base = `http://127.0.0.1:${api.address().port}`;
-      const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
-      const sendTo = (request: SentRequest) => send(base, { ...request, headers: { ...needed, ...request.headers } });
+      const driver = apiAt(base);
       const started: TokenApi = {
+        ...driver,
         base,
-        send: sendTo,
-        post: (path, body, headers = {}) => sendTo({ path, body, headers }),
-        refresh: (refresh_token, proof) =>
-          sendTo({ path: refreshPath, body: { refresh_token }, headers: proof === undefined ? {} : { DPoP: proof } }),
+        refresh: (refresh_token, DPoP) => driver.refreshTokens({ refresh_token }, DPoP === undefined ? {} : { DPoP }),
         async close() {
           running.delete(started);
           for (const step of api.shutdown) await step.run();

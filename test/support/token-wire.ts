@@ -1,3 +1,4 @@
+import { bearer } from './api-driver.ts';
 import { exchange } from './raw-connection.ts';
 import { handshakeRequest } from './websocket-wire.ts';
 
@@ -56,7 +57,6 @@ export function upgradeRaw(
   base: string,
   { sessionId, token, place }: { sessionId: string; token: string; place: 'header' | 'subprotocol' },
 ): Promise<RawAnswer> {
-  const bearer =
-    place === 'header' ? { Authorization: `Bearer ${token}` } : { 'Sec-WebSocket-Protocol': `bearer, ${token}` };
-  return sendRaw(base, handshakeRequest(`/ws/push-stream/${sessionId}`, bearer));
+  const proof = place === 'header' ? bearer(token) : { 'Sec-WebSocket-Protocol': `bearer, ${token}` };
+  return sendRaw(base, handshakeRequest(`/ws/push-stream/${sessionId}`, proof));
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { routes } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -114,7 +115,7 @@ describe.each<[string, GiveUp]>([
     const meanwhile = async () => {
       refreshToken = (await logIn(api, email, { device_id })).refresh_token;
     };
-    await abandon({ path: '/api/v1/auth/login', body, giveUp, meanwhile });
+    await abandon({ path: routes.logIn.path, body, giveUp, meanwhile });
     expect(await api.refresh(refreshToken)).toMatchObject({ status: 200 });
   });
 

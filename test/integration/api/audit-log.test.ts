@@ -7,6 +7,7 @@ import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { logIn, newEmail, newSession, password } from '../../support/accounts.ts';
+import { bearer, drive } from '../../support/api-driver.ts';
 import { accept, cheapHashes, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../../support/http-client.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/test-api.ts';
@@ -55,11 +56,8 @@ function ask(request: SentRequest): Promise<Answer> {
   return send(base, { ...request, headers: { ...headers, ...request.headers } });
 }
 
-const api = {
-  post: (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => ask({ path, body, headers }),
-};
-const refresh = (refresh_token: string) => api.post('/api/v1/auth/refresh', { refresh_token });
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const api = drive(ask);
+const refresh = (refresh_token: string) => api.refreshTokens({ refresh_token });
 
 /** Returns the audit lines since the last call, without the fields that every line has. */
 function takeEvents(): Line[] {
@@ -85,19 +83,19 @@ const counterOf = async (metric: string, labels: Record<string, string>) =>
 test('a registration is one audit event, and its replay is none', async () => {
   const key = { 'Idempotency-Key': randomUUID() };
   const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
-  const { json } = await api.post('/api/v1/auth/register', body, key);
+  const { json } = await api.registerAccount(body, key);
   expect(takeEvents()).toEqual([{ event: 'account.registered', outcome: 'success', user_id: json.data.user_id }]);
-  expect((await api.post('/api/v1/auth/register', body, key)).headers['idempotency-replayed']).toBe('true');
+  expect((await api.registerAccount(body, key)).headers['idempotency-replayed']).toBe('true');
   expect(takeEvents()).toEqual([]);
 });
 
 test('a refusal by a limit is an audit event that names the rule', async () => {
   const email = newEmail();
-  for (let i = 0; i < 5; i += 1) await api.post('/api/v1/auth/login', { email, password });
+  for (let i = 0; i < 5; i += 1) await api.logIn({ email, password });
   lines.splice(0);
   const labels = { rule: 'login_source' };
   const before = await counterOf('auth_rate_limited_total', labels);
-  expect((await api.post('/api/v1/auth/login', { email, password })).status).toBe(429);
+  expect((await api.logIn({ email, password })).status).toBe(429);
   const account = expect.stringMatching(/^[\w-]{22}$/);
   expect(takeEvents()).toEqual([{ event: 'limit.exceeded', outcome: 'failure', reason: 'login_source', account }]);
   expect(await counterOf('auth_rate_limited_total', labels)).toBe(before + 1);
@@ -114,11 +112,11 @@ test('every way to end a session is an audit event for each session', async () =
   ];
   lines.splice(0);
   const headers = bearer(access_token);
-  await ask({ method: 'DELETE', path: `/api/v1/auth/sessions/${second.session_id}`, headers });
+  await api.revokeSession({ session_id: second.session_id }, headers);
   const revoked = { event: 'session.revoked', outcome: 'success', user_id, reason: 'revoked_by_user' };
   expect(takeEvents()).toEqual([{ ...revoked, session_id: second.session_id }]);
 
-  await api.post('/api/v1/auth/logout-all', { except_current: true }, headers);
+  await api.logOutAll({ except_current: true }, headers);
   const all = { event: 'logout.all', outcome: 'success', user_id, session_id };
   const [first, ...others] = takeEvents();
   expect(first).toEqual(all);
@@ -127,9 +125,9 @@ test('every way to end a session is an audit event for each session', async () =
   );
 
   const { refresh_token } = here;
-  await api.post('/api/v1/auth/logout', { refresh_token }, headers);
+  await api.logOut({ refresh_token }, headers);
   expect(takeEvents()).toEqual([{ event: 'logout.succeeded', outcome: 'success', user_id, session_id }]);
-  await api.post('/api/v1/auth/logout', { refresh_token }, headers);
+  await api.logOut({ refresh_token }, headers);
   expect(takeEvents()).toEqual([]);
 });
 
@@ -138,7 +136,7 @@ test('an order to delete the account is an audit event, as are the ends of its s
   const { email, user_id, session_id, access_token } = await newSession(api);
   lines.splice(0);
   const body = { current_password: password };
-  await api.post('/api/v1/account/deletion', body, bearer(access_token));
+  await api.scheduleDeletion(body, bearer(access_token));
   const ids = { outcome: 'success', user_id, session_id };
   expect(takeEvents()).toEqual([
     { event: 'account.deletion_scheduled', ...ids },
@@ -147,12 +145,12 @@ test('an order to delete the account is an audit event, as are the ends of its s
   const verified = () => counterOf('auth_logins_total', { outcome: 'verified' });
   const before = await verified();
   const right = { event: 'login.verified', outcome: 'success', user_id };
-  await api.post('/api/v1/auth/restore', { email, password });
+  await api.restoreAccount({ email, password });
   expect(takeEvents()).toEqual([right, { event: 'account.deletion_cancelled', outcome: 'success', user_id }]);
   // A right password is logged even if there is nothing to restore.
-  await api.post('/api/v1/auth/restore', { email, password });
+  await api.restoreAccount({ email, password });
   expect([takeEvents(), await verified()]).toEqual([[right], before + 2]);
-  await api.post('/api/v1/auth/restore', { email, password: 'wrong password' });
+  await api.restoreAccount({ email, password: 'wrong password' });
   expect(takeEvents()).toEqual([{ event: 'login.failed', outcome: 'failure', user_id, reason: 'wrong_password' }]);
 });
 
@@ -160,20 +158,19 @@ test('an invite that is created or revoked is an audit event, but its replay or 
   const { user_id, session_id, home_group_id, access_token } = await newSession(api);
   lines.splice(0);
   const headers = { ...bearer(access_token), 'Idempotency-Key': randomUUID() };
-  const { json } = await api.post('/api/v1/invites', {}, headers);
+  const { json } = await api.createInvite({}, headers);
   const event = { outcome: 'success', user_id, session_id, home_group_id };
   expect(takeEvents()).toEqual([{ event: 'invite.created', ...event }]);
-  await api.post('/api/v1/invites', {}, headers);
+  await api.createInvite({}, headers);
   expect(takeEvents()).toEqual([]);
-  const path = `/api/v1/invites/${json.data.invite_token}`;
-  await ask({ method: 'DELETE', path, headers: bearer(access_token) });
+  await api.revokeInvite({ token: json.data.invite_token }, bearer(access_token));
   expect(takeEvents()).toEqual([{ event: 'invite.revoked', ...event }]);
-  await ask({ method: 'DELETE', path, headers: bearer(access_token) });
+  await api.revokeInvite({ token: json.data.invite_token }, bearer(access_token));
   expect(takeEvents()).toEqual([]);
 });
 
 test('a change of group is an audit event, and so is what follows for the group that was left', async () => {
-  const stack = { ...api, send: ask, collections: collectionsOf(mongo.db(name)) };
+  const stack = { ...api, collections: collectionsOf(mongo.db(name)) };
   const [owner, stranger] = [await newSession(api), await newSession(api)];
   const { home_group_id } = owner;
   const invite = await insertInvite(stack, home_group_id);
@@ -221,12 +218,12 @@ test('a change of an account is an audit event, and so is a wrong password', asy
   const success = { outcome: 'success', user_id, session_id };
   lines.splice(0);
 
-  await ask({ method: 'PATCH', path: '/api/v1/account', headers, body: { display_name: 'Anna' } });
+  await api.changeAccount({ display_name: 'Anna' }, headers);
   expect(takeEvents()).toEqual([{ event: 'account.changed', ...success }]);
 
   const failed = () => counterOf('auth_authorization_failures_total', { code: 'ERR-REAUTHENTICATION-FAILED' });
   const before = await failed();
-  await api.post('/api/v1/account/export', { current_password: 'wrong password' }, headers);
+  await api.exportAccount({ current_password: 'wrong password' }, headers);
   const failure = { outcome: 'failure', user_id, session_id };
   const route = '/api/v1/account/export';
   expect(takeEvents()).toEqual([
@@ -237,18 +234,18 @@ test('a change of an account is an audit event, and so is a wrong password', asy
 });
 
 test('a group that gets a name or another owner is an audit event', async () => {
-  const stack = { ...api, send: ask, collections: collectionsOf(mongo.db(name)) };
+  const stack = { ...api, collections: collectionsOf(mongo.db(name)) };
   const owner = await newSession(api);
   const { home_group_id, session_id, user_id } = owner;
   const heir = await joinByInvite(stack, await insertInvite(stack, home_group_id));
   const headers = bearer(owner.access_token);
   lines.splice(0);
-  await ask({ method: 'PATCH', path: '/api/v1/groups/current', headers, body: { name: 'Garden Street' } });
+  await api.renameGroup({ name: 'Garden Street' }, headers);
   const shared = { outcome: 'success', session_id, home_group_id };
   expect(takeEvents()).toEqual([{ event: 'group.renamed', ...shared, user_id }]);
-  await api.post('/api/v1/groups/current/owner', { user_id }, headers);
+  await api.handOverGroup({ user_id }, headers);
   expect(takeEvents()).toEqual([]);
-  await api.post('/api/v1/groups/current/owner', { user_id: heir.user_id }, headers);
+  await api.handOverGroup({ user_id: heir.user_id }, headers);
   expect(takeEvents()).toEqual([
     { event: 'group.owner_changed', ...shared, user_id: heir.user_id, handed_over_by: user_id },
   ]);
@@ -257,7 +254,7 @@ test('a group that gets a name or another owner is an audit event', async () => 
 // guarantees: audit-complete
 test('no audit line contains a token, a password, an email address or a whole network address', async () => {
   const session = await newSession(api);
-  await api.post('/api/v1/auth/login', { email: session.email, password: 'wrong password' });
+  await api.logIn({ email: session.email, password: 'wrong password' });
   time += 1_000;
   await refresh(session.refresh_token);
   const text = JSON.stringify(lines);

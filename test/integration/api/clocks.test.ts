@@ -5,8 +5,9 @@ import { firstIdOf } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { newSession, password } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } from '../../support/codes.ts';
-import { bearer, refresh } from '../../support/groups.ts';
+import { refresh } from '../../support/groups.ts';
 import { beginLogin, completeLogin, guardedAccount, orderRemoval } from '../../support/second-factor.ts';
 import { stepUp } from '../../support/step-up.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
@@ -71,7 +72,7 @@ describe.each(pairs)('apis whose clocks differ (%s, then %s)', (first, second) =
   test(`access and step-up tokens of an api with the clock ${first} count at one with the clock ${second}`, async () => {
     const session = await newSession(api[first]());
     const step_up_token = await stepUp(api[first](), session, 'export');
-    const exported = await api[second]().post('/api/v1/account/export', { step_up_token }, bearer(session));
+    const exported = await api[second]().exportAccount({ step_up_token }, bearer(session));
     expect(exported).toMatchObject({ status: 200 });
   });
 
@@ -89,7 +90,7 @@ describe.each(pairs)('apis whose clocks differ (%s, then %s)', (first, second) =
     const soonest = (hours: number) => Date.now() + hours * 3_600_000 - 1_000;
     const [removal, erasure] = [soonest(72), soonest(14 * 24)];
     expect((await orderRemoval(api[first](), email)).getTime()).toBeGreaterThan(removal);
-    const { json } = await api[first]().post('/api/v1/account/deletion', { current_password: password }, caller);
+    const { json } = await api[first]().scheduleDeletion({ current_password: password }, caller);
     expect(Date.parse(json.data.deletes_at)).toBeGreaterThan(erasure);
   });
 });
@@ -121,7 +122,7 @@ test('a session that was opened before MongoDB’s clock went back gets access t
   const later = new Date(Date.now() + offMs);
   await right.collections.sessions.updateOne({ _id: session.session_id }, { $set: { 'auth.at': later } });
   const headers = bearer(await refresh(right, session));
-  expect(await right.send({ method: 'GET', path: '/api/v1/account', headers })).toMatchObject({ status: 200 });
+  expect(await right.findAccount(headers)).toMatchObject({ status: 200 });
 });
 
 test('a service whose host’s clock jumps keeps to MongoDB’s clock, and reports each correction', async () => {

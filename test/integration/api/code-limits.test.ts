@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createCodeLimit } from '../../../services/api/src/limits/code-limit.ts';
 import { logIn, newEmail, newSession, password, registerAccount, type TokenPair } from '../../support/accounts.ts';
+import { bearer, dataOf, drive, withHeaders } from '../../support/api-driver.ts';
 import { changeEmail, codeOf, makeResendDue, requestVerification } from '../../support/codes.ts';
-import { bearer } from '../../support/groups.ts';
+import type { GroupApi } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
@@ -28,10 +29,10 @@ const from = (address: string, device?: string) => ({
   'X-Forwarded-For': address,
   ...(device && { 'X-Device-Secret': device }),
 });
-const path = '/api/v1/auth/password-reset';
-const purposes = [path, '/api/v1/auth/deletion'];
-const ask = (email: string, address = newAddress(), device?: string, to = path) =>
-  api.post(to, { email }, from(address, device));
+type Request = 'requestPasswordReset' | 'requestDeletion';
+const requests: readonly Request[] = ['requestPasswordReset', 'requestDeletion'];
+const ask = (email: string, address = newAddress(), device?: string, name: Request = 'requestPasswordReset') =>
+  api[name]({ email }, from(address, device));
 const statuses = async (count: number, one: (i: number) => ReturnType<typeof ask>) => {
   const all: number[] = [];
   for (let i = 0; i < count; i += 1) all.push((await one(i)).status);
@@ -40,10 +41,7 @@ const statuses = async (count: number, one: (i: number) => ReturnType<typeof ask
 const [five, refused] = [Array<number>(5).fill(202), 429];
 
 /** Returns a client of the api whose requests come from this address. */
-const at = (address: string, device?: string): Pick<TestApi, 'post' | 'collections'> => ({
-  collections: api.collections,
-  post: (to, body, headers = {}) => api.post(to, body, { ...from(address, device), ...headers }),
-});
+const at = (address: string, device?: string): GroupApi => withHeaders(api, from(address, device));
 
 /** Registers and logs in from this address. */
 const knownAt = (address: string, device?: string) => newSession(at(address, device), { device_id: randomUUID() });
@@ -52,11 +50,11 @@ const knownAt = (address: string, device?: string) => newSession(at(address, dev
 async function verifiedAt(home: string, proof: string, device = newDevice()) {
   const [email, device_id] = [newEmail(), randomUUID()];
   const body = { email, password, device_id, space_creation_mode: 'CREATE_NEW_HOME' };
-  const { json } = await at(home, device).post('/api/v1/auth/register', body);
+  const { json } = await at(home, device).registerAccount(body);
   const session = await logIn(at(home, device), email, { device_id });
   const challenge_id = await requestVerification(at(home), session);
   const code = await codeOf(api, challenge_id);
-  const { status } = await at(proof).post('/api/v1/account/email-verification/confirm', { challenge_id, code });
+  const { status } = await at(proof).confirmEmailVerification({ challenge_id, code });
   expect(status).toBe(200);
   return { ...session, email, user_id: String(json.data.user_id) };
 }
@@ -77,7 +75,7 @@ describe('codes for one account in a day', () => {
   test('an account’s five codes in a day are for all purposes together', async () => {
     const [{ email }, unknown] = [await registerAccount(at(newAddress())), newEmail()];
     for (const one of [email, unknown]) {
-      const all = await statuses(6, (i) => ask(one, newAddress(), undefined, purposes[i % 2]));
+      const all = await statuses(6, (i) => ask(one, newAddress(), undefined, requests[i % 2]));
       expect(all).toEqual([...five, refused]);
     }
   });
@@ -91,7 +89,7 @@ describe('codes for one account in a day', () => {
     for (let i = 0; i < 4; i += 1) {
       const away = newAddress();
       await logIn(at(away), email, { device_id: randomUUID() });
-      for (const purpose of purposes) asked.push(await ask(email, away, undefined, purpose));
+      for (const name of requests) asked.push(await ask(email, away, undefined, name));
     }
     expect(asked.map(({ status }) => status)).toEqual([...five, ...Array<number>(3).fill(refused)]);
     expect((await ask(email, home)).status).toBe(refused);
@@ -172,11 +170,7 @@ test('codes to very many addresses are counted only for the addresses of the lat
 
 describe('codes for a change of the address in a day', () => {
   const change = async (session: TokenPair, new_email: string) =>
-    api.post(
-      '/api/v1/account/email-change',
-      { current_password: password, new_email },
-      { ...bearer(session), ...from(newAddress()) },
-    );
+    api.requestEmailChange({ current_password: password, new_email }, { ...bearer(session), ...from(newAddress()) });
   const newUser = () => knownAt(newAddress());
   const askFromEach = async (count: number, new_email: string) => {
     const answers: Answer[] = [];
@@ -217,7 +211,6 @@ describe('codes for a change of the address in a day', () => {
 });
 
 describe('all emails to one address in a day', () => {
-  const change = '/api/v1/account/email-change';
   let on: TestApi;
   beforeAll(async () => {
     const limits = { PASSWORD_CHANGE_LIMIT_PER_USER: '5', DELETION_LIMIT_PER_USER: '5' };
@@ -225,28 +218,32 @@ describe('all emails to one address in a day', () => {
   });
   afterAll(() => on.close());
 
-  const post = (to: string, body: unknown, session?: TokenPair, address = newAddress(), device?: string) =>
-    on.post(to, body, { ...from(address, device), ...(session && bearer(session)) });
-  const anywhere = { post: (to: string, body: unknown) => on.post(to, body, from(newAddress())) };
+  /** Returns the headers of a request from this place, of a session if one is given. */
+  const headersOf = (session?: TokenPair, address = newAddress(), device?: string) => ({
+    ...from(address, device),
+    ...(session && bearer(session)),
+  });
+  const anywhere = drive((request) => on.send({ ...request, headers: { ...request.headers, ...from(newAddress()) } }));
 
   /** Requests each resend of the code that the challenge allows. */
-  async function resend(to: string, { status, json }: Answer, session?: TokenPair): Promise<void> {
+  type Resend = 'resendPasswordReset' | 'resendDeletion' | 'resendEmailChange' | 'resendEmailVerification';
+  async function resend(name: Resend, asking: Promise<Answer>, session?: TokenPair): Promise<void> {
+    const { status, json } = await asking;
     if (status !== 202) return;
     const { challenge_id } = json.data;
     for (let i = 0; i < 4; i += 1) {
       await makeResendDue(on, challenge_id);
-      await post(`${to}/resend`, { challenge_id }, session);
+      await on[name]({ challenge_id }, headersOf(session));
     }
   }
-  const askAndResend = async (to: string, body: unknown, session?: TokenPair, ...place: [string?, string?]) =>
-    resend(to, await post(to, body, session, ...place), session);
 
   /** Lets accounts request a change to the address. Returns how many mails this causes. */
   async function askForChanges(new_email: string): Promise<number> {
     const before = await on.collections.outbox.countDocuments({ state: 'pending', topic: /code_requested|notice/ });
     for (let i = 0; i < 6; i += 1) {
       const session = await newSession(anywhere);
-      await askAndResend(change, { current_password: password, new_email }, session);
+      const body = { current_password: password, new_email };
+      await resend('resendEmailChange', on.requestEmailChange(body, headersOf(session)), session);
     }
     const after = await on.collections.outbox.countDocuments({ state: 'pending', topic: /code_requested|notice/ });
     return after - before;
@@ -260,13 +257,15 @@ describe('all emails to one address in a day', () => {
     for (let i = 0; i < 12; i += 1) {
       const place = [newAddress(), newDevice()] as const;
       const login = { email, password: given, device_id: randomUUID() };
-      const session = given && (await post('/api/v1/auth/login', login, undefined, ...place)).json.data;
+      const session = given && (await on.logIn(login, headersOf(undefined, ...place))).json.data;
       if (i >= 4) continue;
-      for (const to of purposes) {
-        await askAndResend(to, { email }, undefined, ...place);
-        await askAndResend(to, { email });
+      for (const each of [place, []] as const) {
+        await resend('resendPasswordReset', on.requestPasswordReset({ email }, headersOf(undefined, ...each)));
+        await resend('resendDeletion', on.requestDeletion({ email }, headersOf(undefined, ...each)));
       }
-      if (session) await askAndResend('/api/v1/account/email-verification', undefined, session, ...place);
+      if (session) {
+        await resend('resendEmailVerification', on.requestEmailVerification(headersOf(session, ...place)), session);
+      }
     }
   }
 
@@ -288,27 +287,23 @@ describe('all emails to one address in a day', () => {
     await askForCodes(email, password);
     let present = password;
     for (let i = 0; i < 6; i += 1) {
-      const session = (await post('/api/v1/auth/login', { email, password: present })).json.data;
+      const session = (await anywhere.logIn({ email, password: present })).json.data;
       const next = `three wrong staples ${i}`;
-      const changed = await post(
-        '/api/v1/account/password',
-        { current_password: present, new_password: next },
-        session,
-      );
+      const changed = await anywhere.changePassword({ current_password: present, new_password: next }, bearer(session));
       if (changed.status === 200) present = next;
-      await post('/api/v1/account/deletion', { current_password: present }, session);
-      await post('/api/v1/auth/restore', { email, password: present });
+      await anywhere.scheduleDeletion({ current_password: present }, bearer(session));
+      await anywhere.restoreAccount({ email, password: present });
     }
     const notices = { new_device: 10, password_changed: 5, deletion_scheduled: 5, deletion_cancelled: 5 };
     expect(await mailsTo(user_id)).toEqual({ code: 40, ...notices });
     // One more mail tells the address that the account has moved to another address. This can be undone for three
     // days, so no other account gets the address until then.
-    const session = (await post('/api/v1/auth/login', { email, password: present })).json.data;
-    const asked = await post(change, { current_password: present, new_email: newEmail() }, session);
-    const { challenge_id } = asked.json.data;
-    await post(`${change}/confirm`, { challenge_id, code: await codeOf(on, challenge_id) }, session);
+    const session = (await anywhere.logIn({ email, password: present })).json.data;
+    const body = { current_password: present, new_email: newEmail() };
+    const { challenge_id } = await dataOf(anywhere.requestEmailChange(body, bearer(session)), 202);
+    await anywhere.confirmEmailChange({ challenge_id, code: await codeOf(on, challenge_id) }, bearer(session));
     expect(await mailsTo(user_id)).toMatchObject({ email_changed: 1 });
-    const again = await post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+    const again = await anywhere.registerAccount({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
     expect(again.status).toBe(409);
   });
 

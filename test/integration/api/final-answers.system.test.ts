@@ -73,7 +73,7 @@ beforeAll(async () => {
     return { challenge_id, code: await codeOf(on, challenge_id), device_id: randomUUID() };
   };
   const [code, used] = [await byCode(member.email), await byCode((await registerAccount(on)).email)];
-  const logIn = (pod: TokenApi, body: object) => pod.post('/api/v1/auth/login-code/confirm', body);
+  const logIn = (pod: TokenApi, body: object) => pod.logInByCode(body);
   repeatLogin = () => logIn(pods[1], code);
   login = await logIn(pods[0], code);
   const invite = await insertInvite(on, (await registerAccount(on)).home_group_id);

@@ -30,8 +30,8 @@ const handOver = (caller: UserDocument, user_id: string) => {
   const { _id, home_group_id, account_type } = caller;
   const claims = { home_group_id, account_type, ver: 1 };
   const document = { _id: sidOf(caller), user_id: _id, device_id: randomUUID(), claims };
-  const bearer = { ...bearerOf({ document: { ...claims, ...document } as never }) };
-  return createHandOverGroup({ ...scene.deps })({ user_id }, bearer, scene.origin);
+  const own = { ...bearerOf({ document: { ...claims, ...document } as never }) };
+  return createHandOverGroup({ ...scene.deps })({ user_id }, own, scene.origin);
 };
 const roles = (...users: UserDocument[]) =>
   Promise.all(users.map(async ({ _id }) => (await scene.storedUser(_id))?.role));

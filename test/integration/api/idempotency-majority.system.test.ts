@@ -8,11 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, MongoClient } from 'mongodb';
 import { createReadMail } from '../../../services/worker/src/mail/read-mail.ts';
 import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { authctl } from '../../support/authctl.ts';
 import { askForCode } from '../../support/code-request.ts';
 import { confirmReset, requestReset } from '../../support/codes.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
-import { bearer, insertInvite } from '../../support/groups.ts';
+import { insertInvite } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { keepPrimary } from '../../support/stop-replication.ts';
 import { storesOf } from '../../support/stores-of.ts';
@@ -106,7 +107,7 @@ async function sendTwice(send: Sending, collection: string, hasTakenEffect: () =
 }
 
 const register = (body: object, key: string): Sending => {
-  return (on) => on.post('/api/v1/auth/register', body, { 'Idempotency-Key': key });
+  return (on) => on.registerAccount(body, { 'Idempotency-Key': key });
 };
 const records = 'idempotency';
 const isRegistered = (email: string) => async () => (await scene.collections.users.findOne({ email })) !== null;
@@ -137,7 +138,7 @@ describe('a retry while a majority lags behind', () => {
     const { home_group_id } = owner;
     const before = await scene.collections.invites.countDocuments({ home_group_id });
     const isThere = async () => (await scene.collections.invites.countDocuments({ home_group_id })) > before;
-    expectReplayed(await sendTwice((on) => on.post('/api/v1/invites', { max_uses: 7 }, headers), records, isThere));
+    expectReplayed(await sendTwice((on) => on.createInvite({ max_uses: 7 }, headers), records, isThere));
     expect(await scene.collections.invites.countDocuments({ home_group_id })).toBe(before + 1);
   });
 });
@@ -163,9 +164,9 @@ test('a refresh that converges hands nothing out before a majority has what the 
 
 test('a restore that finds nothing to cancel is not answered before a majority has the one that did', async () => {
   const { email, user_id, ...session } = await newSession(api);
-  const ordered = await api.post('/api/v1/account/deletion', { current_password: password }, bearer(session));
+  const ordered = await api.scheduleDeletion({ current_password: password }, bearer(session));
   expect(ordered.status).toBe(202);
-  const restore: Sending = (on) => on.post('/api/v1/auth/restore', { email, password });
+  const restore: Sending = (on) => on.restoreAccount({ email, password });
   const { users } = scene.collections;
   const isRestored = async () => (await users.findOne({ _id: user_id }))?.deletes_at === undefined;
   await admin(secondary).command({ fsync: 1, lock: true });
@@ -232,7 +233,7 @@ describe('refusals because of what only the primary has', () => {
   });
 
   test('a code is not refused for good before a majority has its use', async () => {
-    const on = { post: api.post, collections: scene.collections };
+    const on = { ...api, collections: scene.collections };
     const { email } = await newSession(api);
     const challenge_id = await requestReset(on, email);
     const { answer, hasWaited } = await ask(

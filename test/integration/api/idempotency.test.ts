@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { patiently } from '../../support/http-client.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
@@ -20,8 +21,7 @@ afterAll(async () => {
 });
 
 const household = (email = newEmail()) => ({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
-const register = (body: object, key: string, on = api) =>
-  on.post('/api/v1/auth/register', body, { 'Idempotency-Key': key });
+const register = (body: object, key: string, on = api) => on.registerAccount(body, { 'Idempotency-Key': key });
 
 // guarantees: idempotency-key
 test('a retry with the same key and body gets the first answer again, on any pod, and nothing is stored twice', async () => {
@@ -79,7 +79,7 @@ test('the Idempotency-Key of one caller is another key for another caller', asyn
 // guarantees: no-key-may-get-409
 test('without a key a retry gets the answer that its address is taken', async () => {
   const { email } = await registerAccount(api);
-  expect((await api.post('/api/v1/auth/register', household(email))).status).toBe(409);
+  expect((await api.registerAccount(household(email))).status).toBe(409);
 });
 
 test('a registration that was refused is tried anew with its key: only a success is kept', async () => {
@@ -128,9 +128,9 @@ describe('an Idempotency-Key while the server keys rotate', () => {
   test('twin requests at two pods that differ in the newest key get one answer, and one invite is created', async () => {
     const { access_token } = await newSession(api);
     for (let max_uses = 1; max_uses <= 5; max_uses += 1) {
-      const headers = { Authorization: `Bearer ${access_token}`, 'Idempotency-Key': randomUUID() };
+      const headers = { ...bearer(access_token), 'Idempotency-Key': randomUUID() };
       const pods = [before, after, before, after].filter((pod) => pod !== undefined);
-      const send = (pod: TestApi) => patiently(() => pod.post('/api/v1/invites', { max_uses }, headers));
+      const send = (pod: TestApi) => patiently(() => pod.createInvite({ max_uses }, headers));
       const answers = await Promise.all(pods.map(send));
       expect(answers.map(({ status }) => status)).toEqual(Array(4).fill(201));
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1);

@@ -8,6 +8,7 @@ import { type KeyEntry, publicKeySet } from '@auth-account/verifier/access-token
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
 import { logOut, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { authctlJson } from '../../support/authctl.ts';
 import { changeEmail, codeOf, requestReset, stopTokenOf, undoTokenOf } from '../../support/codes.ts';
 import {
@@ -16,7 +17,6 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../../support/gateway-scene.ts';
-import { bearer } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { addPasskey, passkeyLogin } from '../../support/passkeys.ts';
 import { demandLink, linkByProof, newPerson } from '../../support/providers.ts';
@@ -64,12 +64,12 @@ async function write(name: string, ...keys: KeyEntry[]): Promise<string> {
 }
 
 async function publishedKids(api: TokenApi): Promise<string[]> {
-  const { json } = await api.send({ method: 'GET', path: '/.well-known/jwks.json' });
+  const { json } = await api.listPublicKeys();
   return json.keys.map(({ kid }: { kid: string }) => kid);
 }
 
 async function publishedAlgorithms(api: TokenApi): Promise<string[]> {
-  const { json } = await api.send({ method: 'GET', path: '/.well-known/openid-configuration' });
+  const { json } = await api.getOpenidConfiguration();
   return json.access_token_signing_alg_values_supported;
 }
 
@@ -129,7 +129,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
     const file = await write('access.json', ...keys);
     // The setting is for new keys alone.
     const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: 'EdDSA' });
-    const { headers, json, text } = await api.send({ method: 'GET', path: '/.well-known/jwks.json' });
+    const { headers, json, text } = await api.listPublicKeys();
     expect(headers['cache-control']).toBe('public, max-age=300');
     expect(json.keys.map(({ kid, alg, kty, crv }: KeyEntry) => [kid, alg, kty, crv])).toEqual([
       ['a', 'ES256', 'EC', 'P-256'],
@@ -237,7 +237,7 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
     async (by) => {
       const { authenticator } = await addPasskey(by, await newSession(by));
       const body = await passkeyLogin(by, authenticator);
-      return (on) => on.post('/api/v1/auth/passkeys/login', body);
+      return (on) => on.logInByPasskey(body);
     },
   ],
   [
@@ -260,7 +260,7 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
     async (by) => {
       const session = await newSession(by);
       const body = { step_up_token: await stepUp(by, session, 'export') };
-      return (on) => on.post('/api/v1/account/export', body, bearer(session));
+      return (on) => on.exportAccount(body, bearer(session));
     },
   ],
   [
@@ -269,7 +269,7 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
       const session = await guardedAccount(by, scene.clock.now());
       const code = codeAt(session.secret, scene.clock.now(), 1);
       const body = { step_up_token: await stepUpBy(by, session, 'recovery_codes', code) };
-      return (on) => on.post('/api/v1/account/recovery-codes', body, bearer(session));
+      return (on) => on.createRecoveryCodes(body, bearer(session));
     },
   ],
   [
@@ -278,7 +278,7 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
       const session = await newSession(by);
       const { factor_id, secret } = await beginTotp(by, session);
       const body = { factor_id, code: codeAt(secret, scene.clock.now()) };
-      return (on) => on.post('/api/v1/account/totp/confirm', body, bearer(session));
+      return (on) => on.confirmTotp(body, bearer(session));
     },
   ],
   [
@@ -286,7 +286,7 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
     async (by) => {
       const challenge_id = await requestReset(by, (await registerAccount(by)).email);
       const body = { challenge_id, code: await codeOf(by, challenge_id), new_password: 'three wrong staples' };
-      return (on) => on.post('/api/v1/auth/password-reset/confirm', body);
+      return (on) => on.confirmPasswordReset(body);
     },
   ],
   [
@@ -295,7 +295,7 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
       const session = await newSession(by);
       await changeEmail(by, session, newEmail());
       const undo_token = await undoTokenOf(by, session.user_id);
-      return (on) => on.post('/api/v1/auth/email-change/undo', { undo_token });
+      return (on) => on.undoEmailChange({ undo_token });
     },
   ],
   [

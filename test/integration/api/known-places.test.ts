@@ -1,14 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type Account,
-  logIn,
-  newDevice,
-  newEmail,
-  password,
-  type TokenPair,
-  withHeaders,
-} from '../../support/accounts.ts';
+import { type Account, logIn, newDevice, newEmail, password, type TokenPair } from '../../support/accounts.ts';
+import { bearer, withHeaders } from '../../support/api-driver.ts';
 import {
   changeEmail,
   codeOf,
@@ -17,6 +10,7 @@ import {
   requestVerification,
   undoTokenOf,
 } from '../../support/codes.ts';
+import type { GroupApi } from '../../support/groups.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 /** After five wrong passwords of strangers an account waits for a day, so the tests may take as long as they need. */
@@ -38,17 +32,14 @@ const newNetwork = () => {
 };
 
 /** Returns the api as a client from this network reaches it. */
-const from = (network: string): Pick<TestApi, 'post' | 'collections'> => ({
-  collections: api.collections,
-  post: (path, body, headers = {}) => api.post(path, body, { 'X-Forwarded-For': network, ...headers }),
-});
+const from = (network: string): GroupApi => withHeaders(api, { 'X-Forwarded-For': network });
 
 const logInStatus = async (
   network: string,
   email: string,
   given: string,
   device: Readonly<Record<string, string>> = {},
-) => (await from(network).post('/api/v1/auth/login', { email, password: given }, device)).status;
+) => (await from(network).logIn({ email, password: given }, device)).status;
 
 /** Lets strangers use up the day's wrong passwords. */
 async function attack(email: string): Promise<void> {
@@ -65,7 +56,7 @@ async function register(
 ): Promise<Account> {
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
   const headers = { 'Idempotency-Key': key, ...device };
-  const { status, json } = await from(network).post('/api/v1/auth/register', body, headers);
+  const { status, json } = await from(network).registerAccount(body, headers);
   expect(status).toBe(201);
   return { email, ...json.data };
 }
@@ -84,7 +75,7 @@ async function verify(session: TokenPair, network = newNetwork()): Promise<void>
   const challenge_id = await requestVerification(api, session);
   const code = await codeOf(api, challenge_id);
   const confirmation = { challenge_id, code };
-  const { status } = await from(network).post('/api/v1/account/email-verification/confirm', confirmation);
+  const { status } = await from(network).confirmEmailVerification(confirmation);
   expect(status).toBe(200);
 }
 
@@ -147,11 +138,7 @@ describe('a registration that is repeated', () => {
 
 describe('the known devices and networks of an account', () => {
   const exportOf = ({ access_token }: TokenPair, network: string) =>
-    from(network).post(
-      '/api/v1/account/export',
-      { current_password: password },
-      { Authorization: `Bearer ${access_token}` },
-    );
+    from(network).exportAccount({ current_password: password }, bearer(access_token));
 
   // guarantees: logins-keep-places
   test('known devices and networks are not displaced by logins on devices that hold nothing, nor by their sessions', async () => {
@@ -204,7 +191,7 @@ describe('an undone change of the email address', () => {
       if (isVerified) await verify(session);
       await changeEmail(from(before), session, newEmail());
       const undo_token = await undoTokenOf(api, user_id);
-      const { status } = await from(owners).post('/api/v1/auth/email-change/undo', { undo_token });
+      const { status } = await from(owners).undoEmailChange({ undo_token });
       expect(status).toBe(200);
       const user = await api.collections.users.findOne({ _id: user_id });
       expect(user?.known_devices).toEqual([]);

@@ -5,9 +5,9 @@ import type { AccessTokenClaims } from '@auth-account/verifier/access-token';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { goodRequests, sendTo } from '../../support/good-requests.ts';
-import { bearer } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { addPasskey, appOrigin, deletePasskey, requestPasskey } from '../../support/passkeys.ts';
@@ -35,7 +35,6 @@ afterAll(async () => {
 type Thief = Account & TokenPair;
 /** Prepares a request, and returns the function that sends it. */
 type Prepare = (thief: Thief) => Promise<() => Promise<Answer>>;
-const post = (path: string, body: object, thief: Thief) => slow.post(`/api/v1/account/${path}`, body, bearer(thief));
 const current_password = password;
 
 const requests: [string, Prepare][] = [
@@ -44,7 +43,7 @@ const requests: [string, Prepare][] = [
     async (thief) => {
       const { challenge_id, options } = await requestPasskey(api, thief);
       const credential = createAuthenticator({ origin: appOrigin }).create(options);
-      return () => post('passkeys', { challenge_id, credential, name: 'Pixel 9' }, thief);
+      return () => slow.createPasskey({ challenge_id, credential, name: 'Pixel 9' }, bearer(thief));
     },
   ],
   [
@@ -66,23 +65,19 @@ const requests: [string, Prepare][] = [
     'switches the second factor on',
     async (thief) => {
       const { factor_id, secret } = await beginTotp(api, thief);
-      return () => post('totp/confirm', { factor_id, code: codeAt(secret) }, thief);
+      return () => slow.confirmTotp({ factor_id, code: codeAt(secret) }, bearer(thief));
     },
   ],
   [
     'changes the password',
-    async (thief) => () => post('password', { current_password, new_password: randomUUID() }, thief),
+    async (thief) => () => slow.changePassword({ current_password, new_password: randomUUID() }, bearer(thief)),
   ],
   [
     'asks for a change of the address',
-    async (thief) => () => post('email-change', { current_password, new_email: newEmail() }, thief),
+    async (thief) => () => slow.requestEmailChange({ current_password, new_email: newEmail() }, bearer(thief)),
   ],
-  [
-    'names the group',
-    async (thief) => () =>
-      slow.send({ method: 'PATCH', path: '/api/v1/groups/current', body: { name: 'Mine' }, headers: bearer(thief) }),
-  ],
-  ['orders the deletion', async (thief) => () => post('deletion', { current_password }, thief)],
+  ['names the group', async (thief) => () => slow.renameGroup({ name: 'Mine' }, bearer(thief))],
+  ['orders the deletion', async (thief) => () => slow.scheduleDeletion({ current_password }, bearer(thief))],
 ];
 
 /** Waits until the proxy holds so many answers. */
@@ -106,7 +101,7 @@ test.each(requests)(
     await heldReads(1);
     let before: unknown;
     try {
-      const logout = await api.post('/api/v1/auth/logout-all', { except_current: true }, bearer(owner));
+      const logout = await api.logOutAll({ except_current: true }, bearer(owner));
       expect(logout.status).toBe(200);
       before = await state();
     } finally {
@@ -154,7 +149,7 @@ test('a confirmation of an authenticator app is refused once another app took it
   const owner = await newSession(api);
   const { factor_id, secret } = await beginTotp(api, owner);
   proxy.hold(owner.user_id);
-  const late = post('totp/confirm', { factor_id, code: codeAt(secret) }, owner);
+  const late = slow.confirmTotp({ factor_id, code: codeAt(secret) }, bearer(owner));
   await heldReads(1);
   const { factor_id: newer } = await beginTotp(api, owner).finally(() => proxy.release());
   const { status, json } = await late;

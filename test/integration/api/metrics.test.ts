@@ -8,7 +8,6 @@ import { beginLogin, completeLogin, guardedAccount, wrongCodeFor } from '../../s
 import { challengeStepUp, confirmStepUp } from '../../support/step-up.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
-const path = '/api/v1/auth/register';
 const appName = uniqueName();
 const operationFailed = 96;
 
@@ -28,7 +27,7 @@ afterAll(async () => {
 });
 
 const household = (email = newEmail(), headers = {}) =>
-  api.post(path, { email, password, space_creation_mode: 'CREATE_NEW_HOME' }, headers);
+  api.registerAccount({ email, password, space_creation_mode: 'CREATE_NEW_HOME' }, headers);
 
 /** Returns by how much the work raised a metric, for each value of one label. */
 async function gains(name: string, label: string, values: readonly string[], work: () => Promise<unknown>) {
@@ -90,7 +89,7 @@ test('second factors, step-ups, login methods and wrong proofs of devices are co
   await completeLogin(api, login, { method: 'recovery_code', code: first });
   const stepUp = await challengeStepUp(api, account, 'export');
   await confirmStepUp(api, account, stepUp, { method: 'recovery_code', code: second });
-  await api.post('/api/v1/auth/login', { email: account.email, password }, { DPoP: 'no proof' });
+  await api.logIn({ email: account.email, password }, { DPoP: 'no proof' });
   expect((await read()).map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 2, 1, 1, 1]);
 });
 
@@ -101,7 +100,7 @@ test('the keys, the tokens and the outcomes of each provider are counted', async
   const use = async (provider: string, claims: object, fields = {}) => {
     const { challenge_id, nonce } = await requestProviderLogin(api);
     const id_token = await issuer.sign({ aud: 'app', nonce, ...claims });
-    const { status } = await api.post(`/api/v1/auth/federated/${provider}`, { challenge_id, id_token, ...fields });
+    const { status } = await api.logInByProvider({ provider, challenge_id, id_token, ...fields });
     return status;
   };
   const statuses = [

@@ -9,7 +9,7 @@ import { createSealedSecrets, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newSession, password } from '../../support/accounts.ts';
-import { bearer } from '../../support/groups.ts';
+import { bearer } from '../../support/api-driver.ts';
 import {
   exchangingEntry,
   newHome,
@@ -32,8 +32,6 @@ const exchanges = createServer(async (req, res) => {
   issuer.handle(req, res);
 });
 const log: RecordedLog = recordLog('api', 'debug');
-const path = '/api/v1/auth/federated/office';
-
 beforeAll(async () => {
   issuer = await startProvider();
   const { issuer: url, jwksUri } = issuer;
@@ -87,7 +85,11 @@ const outcomeOf = (user_id: string) =>
 describe('an authorization code of a provider', () => {
   test('the code of a registration is exchanged, and the token is stored sealed', async () => {
     const person = newPerson();
-    const { status, json } = await api.post(path, { ...(await proof(person, 'web')), ...newHome });
+    const { status, json } = await api.logInByProvider({
+      provider: 'office',
+      ...(await proof(person, 'web')),
+      ...newHome,
+    });
     expect(status).toBe(201);
     const { user_id } = json.data;
     expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
@@ -100,10 +102,10 @@ describe('an authorization code of a provider', () => {
     const session = await newSession(api);
     const person = newPerson();
     const body = { ...(await proof(person)), current_password: password };
-    expect((await api.post('/api/v1/account/identities/office', body, bearer(session))).status).toBe(201);
+    expect((await api.linkIdentity({ identity: 'office', ...body }, bearer(session))).status).toBe(201);
     const kept = await openedToken(session.user_id);
     const asked = issuer.asked('token');
-    expect((await api.post(path, await proof(person))).status).toBe(200);
+    expect((await api.logInByProvider({ provider: 'office', ...(await proof(person)) })).status).toBe(200);
     expect([issuer.asked('token'), await openedToken(session.user_id)]).toEqual([asked, kept]);
   });
 
@@ -111,10 +113,10 @@ describe('an authorization code of a provider', () => {
     const session = await newSession(api);
     const person = newPerson();
     const { authorization_code: _, ...body } = { ...(await proof(person)), current_password: password };
-    await api.post('/api/v1/account/identities/office', body, bearer(session));
+    await api.linkIdentity({ identity: 'office', ...body }, bearer(session));
     const at = Date.now();
     const { secret } = await switchOn(api, session, at);
-    const half = await api.post(path, await proof(person));
+    const half = await api.logInByProvider({ provider: 'office', ...(await proof(person)) });
     expect(half.json.error_code).toBe('ERR-SECOND-FACTOR-REQUIRED');
     expect(await openedToken(session.user_id)).toBe(issuer.issued().at(-1));
     const code = codeAt(secret, at + 30_000);
@@ -152,7 +154,7 @@ describe('a code that brings no token', () => {
       const counted = () => api.metric('auth_provider_codes_total', { provider: 'office', outcome: reason });
       const countedBefore = await counted();
       issuer.behave(behaviour, 'token');
-      const { status, json } = await api.post(path, { ...(await proof(person)), ...newHome });
+      const { status, json } = await api.logInByProvider({ provider: 'office', ...(await proof(person)), ...newHome });
       expect(status).toBe(201);
       const { user_id } = json.data;
       expect(await storedToken(user_id)).toBeUndefined();
@@ -160,7 +162,7 @@ describe('a code that brings no token', () => {
       expect([faultsLogged(), await counted()]).toEqual([before + 1, countedBefore + 1]);
       expect(log.lines).toContainEqual(expect.objectContaining({ msg: notExchanged, provider: 'office', reason }));
       issuer.behave({}, 'token');
-      expect((await api.post(path, await proof(person))).status).toBe(200);
+      expect((await api.logInByProvider({ provider: 'office', ...(await proof(person)) })).status).toBe(200);
       expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
     },
   );
@@ -168,13 +170,15 @@ describe('a code that brings no token', () => {
   test('a code that gets no answer in 3 s refuses no login', async () => {
     const person = newPerson();
     // Makes the api fetch the provider's keys, if no other test has.
-    expect((await api.post(path, await proof(person))).json.error_code).toBe('ERR-REGISTRATION-REQUIRED');
+    expect((await api.logInByProvider({ provider: 'office', ...(await proof(person)) })).json.error_code).toBe(
+      'ERR-REGISTRATION-REQUIRED',
+    );
     const timeouts: number[] = [];
     const timeOut = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
       timeouts.push(ms);
       return AbortSignal.abort(new DOMException('it took too long', 'TimeoutError'));
     });
-    const { status, json } = await api.post(path, { ...(await proof(person)), ...newHome });
+    const { status, json } = await api.logInByProvider({ provider: 'office', ...(await proof(person)), ...newHome });
     timeOut.mockRestore();
     expect([status, await storedToken(json.data.user_id), timeouts]).toEqual([201, undefined, [3_000]]);
     expect(outcomeOf(json.data.user_id)).toMatchObject([{ reason: 'unavailable', outcome: 'failure' }]);
@@ -186,7 +190,11 @@ describe('a code that brings no token', () => {
       mongo.db(database).command({ collMod: collections.users.collectionName, validator });
     await refuse({ 'identities.refresh_token': { $exists: false } });
     try {
-      const { status, json } = await api.post(path, { ...(await proof(newPerson())), ...newHome });
+      const { status, json } = await api.logInByProvider({
+        provider: 'office',
+        ...(await proof(newPerson())),
+        ...newHome,
+      });
       expect([status, await storedToken(json.data.user_id)]).toEqual([201, undefined]);
       expect(outcomeOf(json.data.user_id)).toMatchObject([{ reason: 'not_stored' }]);
       expect(log.lines).toContainEqual(expect.objectContaining({ msg: "a provider's token was not stored" }));
@@ -200,16 +208,21 @@ describe('a code that brings no token', () => {
     const { challenge_id, nonce } = await requestProviderLogin(api);
     const id_token = await issuer.sign({ ...newPerson(), iss: `${issuer.issuer}/plain`, aud: 'app', nonce });
     const body = { challenge_id, id_token, authorization_code: 'any', ...newHome };
-    const plain = await api.post('/api/v1/auth/federated/plain', body);
+    const plain = await api.logInByProvider({ provider: 'plain', ...body });
     const { authorization_code: _, ...without } = await proof(newPerson());
-    const bare = await api.post(path, { ...without, ...newHome });
+    const bare = await api.logInByProvider({ provider: 'office', ...without, ...newHome });
     expect([plain.status, bare.status, issuer.asked('token')]).toEqual([201, 201, asked]);
     expect([plain, bare].flatMap(({ json }) => outcomeOf(json.data.user_id))).toEqual([]);
   });
 
   test('the code of somebody else refuses no login', async () => {
     const authorization_code = issuer.issueCode({ sub: 'somebody else', aud: 'app' });
-    const { status, json } = await api.post(path, { ...(await proof(newPerson())), authorization_code, ...newHome });
+    const { status, json } = await api.logInByProvider({
+      provider: 'office',
+      ...(await proof(newPerson())),
+      authorization_code,
+      ...newHome,
+    });
     expect([status, await storedToken(json.data.user_id)]).toEqual([201, undefined]);
     expect(outcomeOf(json.data.user_id)).toMatchObject([{ reason: 'other_person' }]);
   });
@@ -217,24 +230,38 @@ describe('a code that brings no token', () => {
   test('a code that was sent to a page that nobody has configured refuses no login', async () => {
     const person = newPerson();
     const authorization_code = issuer.issueCode({ sub: person.sub, aud: 'app' }, webPage);
-    const { status, json } = await api.post(path, { ...(await proof(person)), authorization_code, ...newHome });
+    const { status, json } = await api.logInByProvider({
+      provider: 'office',
+      ...(await proof(person)),
+      authorization_code,
+      ...newHome,
+    });
     expect([status, outcomeOf(json.data.user_id).map(({ reason }) => reason)]).toEqual([201, ['wrong_page']]);
   });
 
   test('a code of another app, or a used one, refuses no login', async () => {
     const person = newPerson();
-    const { json } = await api.post(path, { ...(await proof(person)), authorization_code: 'unknown', ...newHome });
+    const { json } = await api.logInByProvider({
+      provider: 'office',
+      ...(await proof(person)),
+      authorization_code: 'unknown',
+      ...newHome,
+    });
     const { authorization_code } = await proof(person, 'web');
-    expect((await api.post(path, { ...(await proof(person)), authorization_code })).status).toBe(200);
+    expect(
+      (await api.logInByProvider({ provider: 'office', ...(await proof(person)), authorization_code })).status,
+    ).toBe(200);
     expect(outcomeOf(json.data.user_id).map(({ reason }) => reason)).toEqual(['wrong_code', 'wrong_code']);
   });
 
   test('a code is not used up if the person must register first', async () => {
     const body = await proof(newPerson());
     const asked = issuer.asked('token');
-    expect((await api.post(path, body)).json.error_code).toBe('ERR-REGISTRATION-REQUIRED');
+    expect((await api.logInByProvider({ provider: 'office', ...body })).json.error_code).toBe(
+      'ERR-REGISTRATION-REQUIRED',
+    );
     expect(issuer.asked('token')).toBe(asked);
-    const { json } = await api.post(path, { ...body, ...newHome });
+    const { json } = await api.logInByProvider({ provider: 'office', ...body, ...newHome });
     expect(await storedToken(json.data.user_id)).toBeDefined();
   });
 });
@@ -247,7 +274,7 @@ test.each(['unlinked', 'given up by its provider', 'erased with its account'])(
     const { user_id } = session;
     const person = newPerson();
     const { authorization_code: _, ...body } = { ...(await proof(person)), current_password: password };
-    const { json } = await api.post('/api/v1/account/identities/office', body, bearer(session));
+    const { json } = await api.linkIdentity({ identity: 'office', ...body }, bearer(session));
     const { identity_id } = json.data;
     const { users, providerRevocations } = api.collections;
     onExchange = async () => {
@@ -255,7 +282,7 @@ test.each(['unlinked', 'given up by its provider', 'erased with its account'])(
       else if (how === 'erased with its account') await users.deleteOne({ _id: user_id });
       else await users.updateOne({ _id: user_id }, { $pull: { identities: { id: identity_id } } });
     };
-    await api.post(path, await proof(person));
+    await api.logInByProvider({ provider: 'office', ...(await proof(person)) });
     const row = await providerRevocations.findOne({ _id: identity_id });
     expect(row).toMatchObject({ user_id, provider: 'office', client_id: 'app', attempts: 0 });
     expect(await opened(row ?? undefined, user_id, identity_id)).toBe(issuer.issued().at(-1));
@@ -266,10 +293,10 @@ test.each(['unlinked', 'given up by its provider', 'erased with its account'])(
 test('simultaneous logins with codes store one token', async () => {
   const person = newPerson();
   const { authorization_code: _, ...first } = await proof(person);
-  const { user_id } = (await api.post(path, { ...first, ...newHome })).json.data;
+  const { user_id } = (await api.logInByProvider({ provider: 'office', ...first, ...newHome })).json.data;
   const bodies = await Promise.all(Array.from({ length: 4 }, () => proof(person)));
   // On a busy machine a login of one account may have to wait too long for the others.
-  const answers = await Promise.all(bodies.map((body) => api.post(path, body)));
+  const answers = await Promise.all(bodies.map((body) => api.logInByProvider({ provider: 'office', ...body })));
   expect(answers.map(({ status }) => status)).toContain(200);
   expect(issuer.issued()).toContain(await openedToken(user_id));
   const outcomes = outcomeOf(user_id);
@@ -289,7 +316,7 @@ test('of many codes at once 32 are exchanged, and the other logins wait for none
   };
   const people = Array.from({ length: 34 }, () => newPerson());
   const logins = people.map(async (person) => {
-    const answer = await api.post(path, { ...(await proof(person)), ...newHome });
+    const answer = await api.logInByProvider({ provider: 'office', ...(await proof(person)), ...newHome });
     answered += 1;
     return { person, status: answer.status, user_id: answer.json.data.user_id };
   });
@@ -301,14 +328,14 @@ test('of many codes at once 32 are exchanged, and the other logins wait for none
   const without = all.filter(({ user_id }) => outcomeOf(user_id).some(({ reason }) => reason === 'unavailable'));
   expect(without).toHaveLength(2);
   for (const { person, user_id } of without) {
-    expect((await api.post(path, await proof(person))).status).toBe(200);
+    expect((await api.logInByProvider({ provider: 'office', ...(await proof(person)) })).status).toBe(200);
     expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
   }
 });
 
 test('an api reports that a provider refuses its key', async () => {
   issuer.behave({ status: 400, body: '{"error":"invalid_client"}' }, 'token');
-  await api.post(path, { ...(await proof(newPerson())), ...newHome });
+  await api.logInByProvider({ provider: 'office', ...(await proof(newPerson())), ...newHome });
   const redis = new Redis(testEnvironment().redisUrl);
   const reports = () => readProcessReports(redis, redisKeys(api.keyPrefix));
   await eventually('it reports', async () => (await reports())[0]?.refused_by?.office?.fault === 'wrong_client');

@@ -1,12 +1,12 @@
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { newDevice, newEmail, newSession, password, registerAccount, withHeaders } from '../../support/accounts.ts';
+import { newDevice, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { withHeaders } from '../../support/api-driver.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
-const path = '/api/v1/auth/login';
 const wrong = 'wrong password';
 
 /** Settings that make hashes as cheap as Argon2 allows, because only the counting of failures is tested here. */
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 function logInFrom(address: string, body: object): Promise<Answer> {
-  return api.post(path, body, { 'X-Forwarded-For': address });
+  return api.logIn(body, { 'X-Forwarded-For': address });
 }
 
 function expectRefused(answer: Answer): void {
@@ -59,7 +59,7 @@ test('a device is known by its secret once it has logged in, and by no id', asyn
   expectRefused(await logInFrom('192.0.2.6', { email, password }));
   expectRefused(await logInFrom('192.0.2.6', { email, password, device_id }));
   const known = { 'X-Forwarded-For': '192.0.2.6', ...device };
-  expect((await api.post(path, { email, password }, known)).status).toBe(200);
+  expect((await api.logIn({ email, password }, known)).status).toBe(200);
 });
 
 describe('the network of a client', () => {
@@ -83,7 +83,7 @@ describe('the network of a client', () => {
       const statuses: number[] = [];
       for (let i = 0; i < 6; i += 1) {
         const headers = { 'X-Forwarded-For': `192.0.2.${i}` };
-        statuses.push((await direct.post(path, { email, password: wrong }, headers)).status);
+        statuses.push((await direct.logIn({ email, password: wrong }, headers)).status);
       }
       expect(statuses).toEqual(sixth);
     } finally {
@@ -115,12 +115,12 @@ describe('the limits of logins and a failing Redis', () => {
     try {
       const wrongTries: number[] = [];
       const email = newEmail();
-      while (wrongTries.length < 12) wrongTries.push((await own.post(path, { email, password: wrong })).status);
+      while (wrongTries.length < 12) wrongTries.push((await own.logIn({ email, password: wrong })).status);
       expect(wrongTries).toEqual([...Array<number>(10).fill(401), 429, 429]);
       const codes: number[] = [];
-      while (codes.length < 6) codes.push((await own.post('/api/v1/auth/password-reset', { email })).status);
+      while (codes.length < 6) codes.push((await own.requestPasswordReset({ email })).status);
       expect(codes).toEqual([...Array<number>(5).fill(202), 429]);
-      expect((await own.post(path, { email: session.email, password })).status).toBe(200);
+      expect((await own.logIn({ email: session.email, password })).status).toBe(200);
     } finally {
       await client.config('SET', 'maxmemory', '0');
       client.disconnect();
@@ -131,13 +131,13 @@ describe('the limits of logins and a failing Redis', () => {
   test('a hanging Redis delays a login by no more than its limits wait, and one that is away by nothing', async () => {
     await newSession(own); // makes sure that the connection to Redis is ready
     const session = await newSession(own);
-    const logInAgain = (on = own) => on.post(path, { email: session.email, password });
+    const logInAgain = (on = own) => on.logIn({ email: session.email, password });
     const insured = () => own.metric('auth_login_limits_insured_total');
     const insuredBefore = await insured();
     process.kill(redis.pid() ?? 0, 'SIGSTOP');
     try {
       const hanging = await logInAgain();
-      const refreshed = await own.post('/api/v1/auth/refresh', { refresh_token: session.refresh_token });
+      const refreshed = await own.refreshTokens({ refresh_token: session.refresh_token });
       expect([hanging.status, refreshed.status]).toEqual([200, 200]);
       expect(await insured()).toBeGreaterThan(insuredBefore);
     } finally {
@@ -156,7 +156,7 @@ describe('the limits of logins and a failing Redis', () => {
     expect((await logInAgain()).status).toBe(200);
     const statuses: number[] = [];
     const email = newEmail();
-    for (let i = 0; i < 20; i += 1) statuses.push((await own.post(path, { email, password: wrong })).status);
+    for (let i = 0; i < 20; i += 1) statuses.push((await own.logIn({ email, password: wrong })).status);
     expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401));
     expect(statuses.slice(10)).toEqual(Array(10).fill(429));
     expect(await insured()).toBeGreaterThan(insuredBefore + 20);

@@ -34,11 +34,11 @@ interface From {
 function register(body: object, { address = '192.0.2.1', key, on = api, device = {} }: From = {}): Promise<Answer> {
   const household = { password, space_creation_mode: 'CREATE_NEW_HOME', ...body };
   const headers = { ...device, 'X-Forwarded-For': address, ...(key === undefined ? {} : { 'Idempotency-Key': key }) };
-  return on.post('/api/v1/auth/register', household, headers);
+  return on.registerAccount(household, headers);
 }
 
 const logIn = (body: object, address: string, device: object = {}) =>
-  api.post('/api/v1/auth/login', { password, ...body }, { 'X-Forwarded-For': address, ...device });
+  api.logIn({ password, ...body }, { 'X-Forwarded-For': address, ...device });
 
 const count = (answers: readonly Answer[], wanted: number) => answers.filter(({ status }) => status === wanted).length;
 
@@ -140,7 +140,7 @@ describe('the limit of a network', () => {
         const address = '192.0.2.33';
         const login = { email: newEmail(), password };
         const registered = await register({ email: newEmail() }, { address, on: limited });
-        const loggedIn = await limited.post('/api/v1/auth/login', login, { 'X-Forwarded-For': address });
+        const loggedIn = await limited.logIn(login, { 'X-Forwarded-For': address });
         return [registered.status, loggedIn.status];
       };
       for (let each = 0; each < 3; each += 1) expect(await ask()).toEqual([201, 401]);

@@ -1,6 +1,7 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { authctl } from '../../support/authctl.ts';
 import {
   changeEmail,
@@ -12,7 +13,7 @@ import {
   requestReset,
   undoTokenOf,
 } from '../../support/codes.ts';
-import { accept, bearer, expectSound, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
+import { accept, expectSound, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
 import { startRefreshStorm } from '../../support/refresh-storm.ts';
 import { type SeededSession, seedSessions } from '../../support/seed-sessions.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
@@ -52,8 +53,6 @@ interface Attempt {
 }
 
 const statusOf = async (answer: Promise<{ readonly status: number }>) => (await answer).status;
-const post = (path: string, body: object, caller?: Person) =>
-  statusOf(api.post(`/api/v1/${path}`, body, caller && bearer(caller)));
 
 async function byReset(): Promise<Attempt> {
   const victim = await newSession(api);
@@ -64,7 +63,7 @@ async function byReset(): Promise<Attempt> {
 async function byPasswordChange(): Promise<Attempt> {
   const victim = await newSession(api);
   const body = { current_password: password, new_password: 'three wrong staples' };
-  return { victim, act: () => post('account/password', body, victim), survivors: 'own' };
+  return { victim, act: () => statusOf(api.changePassword(body, bearer(victim))), survivors: 'own' };
 }
 
 async function byEmailChange(): Promise<Attempt> {
@@ -78,38 +77,32 @@ async function byUndo(): Promise<Attempt> {
   const email = newEmail();
   await changeEmail(api, victim, email);
   const undo_token = await undoTokenOf(api, victim.user_id);
-  return { victim: { ...victim, email }, act: () => post('auth/email-change/undo', { undo_token }), survivors: 'none' };
+  const act = () => statusOf(api.undoEmailChange({ undo_token }));
+  return { victim: { ...victim, email }, act, survivors: 'none' };
 }
 
 async function byDeletion(): Promise<Attempt> {
   const victim = await newSession(api);
-  return {
-    victim,
-    act: () => post('account/deletion', { current_password: password }, victim).then((status) => status - 2),
-    survivors: 'none',
-  };
+  const order = () => api.scheduleDeletion({ current_password: password }, bearer(victim));
+  return { victim, act: () => statusOf(order()).then((status) => status - 2), survivors: 'none' };
 }
 
 async function byDeletionCode(): Promise<Attempt> {
   const victim = await newSession(api);
   const challenge_id = await requestDeletion(api, victim.email);
   const code = await codeOf(api, challenge_id);
-  return {
-    victim,
-    act: () => post('auth/deletion/confirm', { challenge_id, code }).then((status) => status - 2),
-    survivors: 'none',
-  };
+  const confirm = () => api.confirmDeletion({ challenge_id, code });
+  return { victim, act: () => statusOf(confirm()).then((status) => status - 2), survivors: 'none' };
 }
 
 async function byLogoutOfAll(): Promise<Attempt> {
   const victim = await newSession(api);
-  return { victim, act: () => post('auth/logout-all', {}, victim), survivors: 'none' };
+  return { victim, act: () => statusOf(api.logOutAll({}, bearer(victim))), survivors: 'none' };
 }
 
 async function byTheEndOfEach(): Promise<Attempt> {
   const victim = await newSession(api);
-  const end = ({ session_id }: SeededSession) =>
-    statusOf(api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${session_id}`, headers: bearer(victim) }));
+  const end = ({ session_id }: SeededSession) => statusOf(api.revokeSession({ session_id }, bearer(victim)));
   return {
     victim,
     act: async (stormed) => Math.max(...(await Promise.all(stormed.map(end)))),
@@ -146,7 +139,7 @@ async function byAnOperator(): Promise<Attempt> {
 async function byLoginsOnTheirDevices(): Promise<Attempt> {
   const victim = await newSession(api);
   const { email } = victim;
-  const replace = ({ device_id }: SeededSession) => post('auth/login', { email, password, device_id });
+  const replace = ({ device_id }: SeededSession) => statusOf(api.logIn({ email, password, device_id }));
   return {
     victim,
     act: async (stormed) => {

@@ -13,7 +13,7 @@ afterAll(() => stack.close());
 test('a thief who refreshes first and hides the result loses the session, its stream (4001) and all access tokens', async () => {
   const owner = await newSession(stack);
   const stream = await stack.openStream(owner);
-  const refresh = (refresh_token: string) => stack.post('/api/v1/auth/refresh', { refresh_token });
+  const refresh = (refresh_token: string) => stack.refreshTokens({ refresh_token });
 
   const thiefs = (await refresh(owner.refresh_token)).json.data;
   const owners = await refresh(owner.refresh_token);

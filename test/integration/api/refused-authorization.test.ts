@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { logOut, newSession } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { insertInvite, joinByInvite } from '../../support/groups.ts';
 import { keepConnections, type SentRequest } from '../../support/http-client.ts';
 import { countEvents, type Line, type RecordedLog, recordLog } from '../../support/recorded-log.ts';
@@ -24,9 +25,7 @@ beforeEach(() => {
   network += 1;
 });
 const from = (address = `203.0.${network}.77`) => ({ 'X-Forwarded-For': address, 'X-Request-ID': 'request-1' });
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
-const listSessions = (headers: Record<string, string>) =>
-  api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers });
+const listSessions = (headers: Record<string, string>) => api.listSessions(headers);
 const refused = (reason: string, route: string, rest: object): Line => ({
   event: 'authorization.failed',
   outcome: 'failure',
@@ -80,9 +79,8 @@ test('an action of the owner that a member tries is an audit event that names th
   const { user_id, session_id, access_token } = member;
   const before = await counted('ERR-GROUP-OWNER-REQUIRED');
   log.lines.splice(0);
-  const path = `/api/v1/invites/${randomUUID()}`;
   const headers = { ...from(), ...bearer(access_token) };
-  expect((await api.send({ method: 'DELETE', path, headers })).status).toBe(403);
+  expect((await api.revokeInvite({ token: randomUUID() }, headers)).status).toBe(403);
   expect(log.takeEvents()).toEqual([
     refused('ERR-GROUP-OWNER-REQUIRED', '/api/v1/invites/:token', { user_id, session_id }),
   ]);
@@ -90,8 +88,8 @@ test('an action of the owner that a member tries is an audit event that names th
 });
 
 test('a wrong password and an unknown refresh token are audit events of their own, no failed authorizations', async () => {
-  await api.post('/api/v1/auth/login', { email: 'nobody@example.com', password: 'wrong password' }, from());
-  await api.post('/api/v1/auth/refresh', { refresh_token: 'none of ours' }, from());
+  await api.logIn({ email: 'nobody@example.com', password: 'wrong password' }, from());
+  await api.refreshTokens({ refresh_token: 'none of ours' }, from());
   expect(log.takeEvents().map(({ event }) => event)).toEqual(['login.failed', 'refresh.expired']);
 });
 

@@ -8,7 +8,6 @@ import { type HoldingProxy, startHoldingProxy } from '../../support/holding-prox
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
-const path = '/api/v1/auth/register';
 const appName = uniqueName();
 
 let api: TestApi;
@@ -26,9 +25,10 @@ afterAll(async () => {
   await proxy.close();
 });
 
-const household = (email = newEmail()) => api.post(path, { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+const household = (email = newEmail()) =>
+  api.registerAccount({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
 const join = (invite_token: string, email = newEmail()) =>
-  api.post(path, { email, password, space_creation_mode: 'JOIN_EXISTING', invite_token });
+  api.registerAccount({ email, password, space_creation_mode: 'JOIN_EXISTING', invite_token });
 
 async function everything(): Promise<unknown[]> {
   const { users, groups, invites, outbox } = api.collections;
@@ -88,7 +88,7 @@ test.each([
 ])('a search for an earlier try’s answer that %s is 503, not a refusal', async (_, errorCode) => {
   const { email } = await registerAccount(api);
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
-  const retry = () => api.post(path, body, { 'Idempotency-Key': randomUUID() });
+  const retry = () => api.registerAccount(body, { 'Idempotency-Key': randomUUID() });
   const failing = { failCommands: ['find'], errorCode, namespace: `${api.database}.idempotency`, appName };
   // The first read finds nothing. The second read comes before the 409, and fails.
   const answer = await withFailPoint(api.mongo, { skip: 1 }, failing, retry);

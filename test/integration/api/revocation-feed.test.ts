@@ -7,6 +7,7 @@ import type { KeyEntry } from '@auth-account/verifier/access-token';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { logOut, newSession } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { completeDenyList, siblingCredential, siblingSecretsFile } from '../../support/siblings.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -40,7 +41,7 @@ async function start(env: Readonly<Record<string, string>>): Promise<TestApi> {
 }
 
 const askOf = (on: TestApi, body: object = { nonce }, shown: string | undefined = credential) =>
-  on.post(path, body, shown === undefined ? {} : { Authorization: `Bearer ${shown}` });
+  on.readRevocations(body, shown === undefined ? {} : bearer(shown));
 const statementOf = async (body: object, shown = credential) =>
   (await askOf(api, body, shown)).json.data.statement as string;
 
@@ -63,11 +64,7 @@ describe('a statement of revocations', () => {
       revoked: expect.arrayContaining([session.session_id]),
       below: {},
     });
-    const asToken = await api.send({
-      path: '/api/v1/account',
-      method: 'GET',
-      headers: { Authorization: `Bearer ${first}` },
-    });
+    const asToken = await api.findAccount(bearer(first));
     expect([asToken.status, asToken.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
     const next = decodeJwt(
       await statementOf({ nonce: 'C'.repeat(22), cursor: claims.cursor }, siblingCredential('recipes')),
@@ -119,8 +116,8 @@ describe('a hostile sibling service', () => {
 
   // guarantees: sibling-rights
   test('a sibling service reaches nothing else by its secret', async () => {
-    const headers = { Authorization: `Bearer ${credential}` };
-    const answer = await api.send({ method: 'GET', path: '/api/v1/account', headers });
+    const headers = bearer(credential);
+    const answer = await api.findAccount(headers);
     expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
   });
 

@@ -2,6 +2,7 @@ import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stac
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, type TokenPair } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { openGuardedFolder } from '../../support/create-process-guard.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
@@ -166,8 +167,7 @@ test('another api gives the answer that was lost when one was killed between com
 });
 
 describe('a logout whose answer from MongoDB is lost', () => {
-  const logOut = ({ access_token, refresh_token }: TokenPair) =>
-    api.post('/api/v1/auth/logout', { refresh_token }, { Authorization: `Bearer ${access_token}` });
+  const logOut = ({ access_token, refresh_token }: TokenPair) => api.logOut({ refresh_token }, bearer(access_token));
 
   test('a logout whose answer from MongoDB is lost after the write is a logout all the same, and only one', async () => {
     const tokens = await newSession(api);

@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { password, registerAccount } from '../../support/accounts.ts';
 import { answerTo, begin } from '../../support/http-client.ts';
@@ -25,7 +26,7 @@ test('a login whose body takes longer than a hash may wait is hashed when it has
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => realNow() + passedMs);
   try {
     const begun = requestBegun();
-    const slow = begin(api.base, { method: 'POST', path: '/api/v1/auth/login', headers });
+    const slow = begin(api.base, { method: 'POST', path: routes.logIn.path, headers });
     slow.flushHeaders();
     await begun;
     passedMs = waitMs + 1;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { bearer, refresh } from '../../support/groups.ts';
+import { bearer } from '../../support/api-driver.ts';
+import { refresh } from '../../support/groups.ts';
 import { queriesOf, shapeOf } from '../../support/query-shape.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../../support/sent-commands.ts';
 import { type SentRedisCommand, withSentRedisCommands } from '../../support/sent-redis-commands.ts';
@@ -23,16 +24,16 @@ afterAll(async () => {
 /** Prepares one run of each operation. */
 const operations: Readonly<Record<CountedOperation, () => Promise<() => Promise<unknown>>>> = {
   register: async () => () =>
-    api.post('/api/v1/auth/register', { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }),
+    api.registerAccount({ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }),
   async login() {
     const session = await newSession(api, { device_id: crypto.randomUUID() });
     await logOut(api, session);
     const { email, device_id } = session;
-    return () => api.post('/api/v1/auth/login', { email, password, device_id });
+    return () => api.logIn({ email, password, device_id });
   },
   async 'session read'() {
     const headers = bearer(await newSession(api));
-    return () => api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers });
+    return () => api.listSessions(headers);
   },
   async refresh() {
     const session = await newSession(api);
@@ -115,7 +116,7 @@ describe('a login', () => {
   test('a login with a key looks at the live sessions on the day of another login, and a repeat reads its session', async () => {
     const { email, user_id } = await registerAccount(api);
     const log = (headers?: Readonly<Record<string, string>>) => async () => {
-      const { status } = await api.post('/api/v1/auth/login', { email, password }, headers);
+      const { status } = await api.logIn({ email, password }, headers);
       expect(status).toBe(200);
     };
     const key = () => ({ 'Idempotency-Key': crypto.randomUUID() });
@@ -135,15 +136,15 @@ describe('a login', () => {
   test('a login on the device of the registration sends no statement more, though it is the first', async () => {
     const [email, device_id] = [newEmail(), crypto.randomUUID()];
     const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME', device_id };
-    expect((await api.post('/api/v1/auth/register', body)).status).toBe(201);
-    const commands = await sent.during(() => api.post('/api/v1/auth/login', { email, password, device_id }));
+    expect((await api.registerAccount(body)).status).toBe(201);
+    const commands = await sent.during(() => api.logIn({ email, password, device_id }));
     expect(commands.map(toMongoStatement)).toEqual(opens);
   });
 
   test('a login on a device with a live session conflicts with it in the index, and begins again with a look', async () => {
     const device = { device_id: crypto.randomUUID() };
     const { email } = await newSession(api, device);
-    const commands = await sent.during(() => api.post('/api/v1/auth/login', { email, password, ...device }));
+    const commands = await sent.during(() => api.logIn({ email, password, ...device }));
     expect(commands.map(toMongoStatement)).toEqual([
       ...[find, touch, 'insert user_sessions', 'abortTransaction', 'abortTransaction'],
       ...[touch, look, 'user_sessions update {_id in, is_revoked}', ...insertAndCommit],
@@ -155,7 +156,7 @@ describe('a login', () => {
 test('a request for a code sends the same statements for every address', async () => {
   const addresses = [newEmail(), (await newSession(api)).email, (await newSession(api)).email];
   await api.collections.users.updateOne({ email: addresses[2] ?? '' }, { $set: { email_verified_at: new Date() } });
-  const ask = (email: string) => api.post('/api/v1/auth/password-reset', { email });
+  const ask = (email: string) => api.requestPasswordReset({ email });
   await ask(newEmail());
   for (const email of addresses) {
     const redis = await withSentRedisCommands(async (commands) => {

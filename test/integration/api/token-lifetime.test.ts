@@ -4,6 +4,7 @@ import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';
+import { dataOf } from '../../support/api-driver.ts';
 import {
   type GatewayScene,
   newDevice,
@@ -52,8 +53,7 @@ async function answerOf(api: TestApi, tokens: TokenPair) {
 
 /** Ends the session. Returns its key in the deny list, and the seconds until the key expires. */
 async function logOutOn(api: TestApi, tokens: TokenPair): Promise<{ readonly key: string; readonly seconds: number }> {
-  const { status } = await logOut(api, tokens);
-  if (status !== 200) throw new Error(`the logout answered ${status}`);
+  await dataOf(logOut(api, tokens));
   const key = redisKeys(api.keyPrefix).denied(tokens.session_id);
   return { key, seconds: (await redis.pttl(key)) / 1_000 };
 }

@@ -20,7 +20,7 @@ const remove = (user: string, ...more: string[]) =>
   authctl(['user', 'delete', user, ...why, '--yes', ...more], options);
 const restore = (user: string, ...more: string[]) => authctl(['user', 'restore', user, ...why, ...more], options);
 const disable = (user: string) => authctl(['user', 'disable', user, ...why], options);
-const login = (email: string, given = password) => scene.post('/api/v1/auth/login', { email, password: given });
+const login = (email: string, given = password) => scene.logIn({ email, password: given });
 const stored = (_id: string) => scene.collections.users.findOne({ _id });
 const live = (user_id: string) => scene.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
@@ -156,7 +156,7 @@ describe('user restore', () => {
     const phone = await newSession(scene);
     await disable(phone.user_id);
     await remove(phone.user_id);
-    const own = await scene.post('/api/v1/auth/restore', { email: phone.email, password });
+    const own = await scene.restoreAccount({ email: phone.email, password });
     expect([own.status, own.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DISABLED']);
     const run = await restore(phone.user_id);
     expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('It is still disabled.') });

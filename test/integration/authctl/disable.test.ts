@@ -18,7 +18,7 @@ const why = ['--reason', 'spam'];
 const disable = (user: string, ...more: string[]) => authctl(['user', 'disable', user, ...why, ...more], options);
 const enable = (user: string, ...more: string[]) => authctl(['user', 'enable', user, ...why, ...more], options);
 const show = (user: string) => authctlJson(['user', 'show', user], options);
-const login = (email: string, given = password) => scene.post('/api/v1/auth/login', { email, password: given });
+const login = (email: string, given = password) => scene.logIn({ email, password: given });
 const live = (user_id: string) => scene.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
 /** The commands that end all sessions: what the sessions end by, what is audited, and the answer to a login afterwards. */
@@ -40,7 +40,7 @@ describe.each(endings)('user %s', (name, reason, event, status, errorCode) => {
     expect(done).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Sessions ended: 2.') });
     expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
     expect(await live(phone.user_id)).toBe(0);
-    const { json } = await scene.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
+    const { json } = await scene.refreshTokens({ refresh_token: phone.refresh_token });
     expect(json.details.reason).toBe(reason);
     const right = await login(phone.email);
     expect([right.status, right.json.error_code]).toEqual([status, errorCode]);

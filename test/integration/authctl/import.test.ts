@@ -37,7 +37,7 @@ async function write(name: string, lines: readonly string[]): Promise<string> {
 
 const header = 'email,password_hash,account_type,created_at,group';
 const user = (email: string) => api.collections.users.findOne({ email_key: email.toLowerCase() });
-const statusOfLogin = async (email: string) => (await api.post('/api/v1/auth/login', { email, password })).status;
+const statusOfLogin = async (email: string) => (await api.logIn({ email, password })).status;
 
 describe('user import', () => {
   test('user import makes accounts that log in with the password that they had elsewhere', async () => {

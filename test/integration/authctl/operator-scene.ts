@@ -1,10 +1,10 @@
 import type { Collections } from '@auth-account/stores';
 import { createLogger } from '@auth-account/telemetry';
+import { type ApiDriver, drive } from '../../support/api-driver.ts';
 import type { AuthctlOptions } from '../../support/authctl.ts';
 import { type Endings, startWhole } from '../../support/closing.ts';
 import { startTestGateway } from '../../support/gateway-scene.ts';
 import { cheapHashes } from '../../support/groups.ts';
-import type { Answer } from '../../support/http-client.ts';
 import { openGreeted, type StreamClient } from '../../support/push-client.ts';
 import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from '../../support/test-api.ts';
 import type { StreamTokens } from '../../support/test-services.ts';
@@ -13,7 +13,7 @@ import { eventually } from '../../support/worker-scene.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
 
 /** The three services in this process with a separate database and key prefix, and the environment of an operator. */
-export interface OperatorScene {
+export interface OperatorScene extends ApiDriver {
   readonly api: TestApi;
   readonly worker: TestWorker;
   /** The subscriber `analytics`, unless the settings name others. */
@@ -27,8 +27,6 @@ export interface OperatorScene {
   readonly options: AuthctlOptions & { readonly env: Readonly<Record<string, string>> };
   /** Log lines of the services, as JSON. */
   readonly lines: readonly string[];
-  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   openStream(tokens: Pick<StreamTokens, 'access_token' | 'push_stream_path'>): Promise<StreamClient>;
   close(): Promise<void>;
 }
@@ -79,6 +77,7 @@ async function startParts(
     return Object.values(await worker.readiness()).every((check) => check.ok);
   });
   return {
+    ...drive(api.send),
     api,
     worker,
     receiver,
@@ -87,8 +86,6 @@ async function startParts(
     keyPrefix,
     options: { env: serviceEnvironment(keyPrefix) },
     lines,
-    post: api.post,
-    get: (path, headers = {}) => api.send({ method: 'GET', path, headers }),
     openStream: ({ push_stream_path, access_token }) =>
       openGreeted(gateway.base + push_stream_path, { token: access_token }),
   };

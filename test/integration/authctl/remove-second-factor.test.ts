@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
-import { bearer } from '../../support/groups.ts';
 import { beginLogin, guardedAccount, orderRemoval } from '../../support/second-factor.ts';
 import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
@@ -41,7 +41,7 @@ test('remove-second-factor orders the removal in 72 hours, never sooner, and inf
   expect(await show(phone.user_id)).toMatchObject({
     ...{ second_factor_removal_due_at: due_at, second_factor_removal_by: 'staff' },
   });
-  const own = await scene.get('/api/v1/account/factors', bearer(phone));
+  const own = await scene.findFactors(bearer(phone));
   expect(own.json.data.removal).toEqual({ due_at });
   stream.socket.terminate();
 });

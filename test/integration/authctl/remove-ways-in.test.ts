@@ -43,14 +43,14 @@ test('remove-ways-in removes all passkeys and identities, and ends the sessions,
   });
   expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
   expect(await live(phone.user_id)).toBe(0);
-  const { json } = await scene.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
+  const { json } = await scene.refreshTokens({ refresh_token: phone.refresh_token });
   expect(json.details.reason).toBe('forced');
   expect(await scene.collections.challenges.countDocuments({ user_id: phone.user_id, ended_at: null })).toBe(0);
 
-  const late = await scene.post('/api/v1/auth/passkeys/login', under_way);
+  const late = await scene.logInByPasskey(under_way);
   const refused = [late, await logInByPasskey(scene, authenticator)].map(errorOf);
   expect(refused).toEqual(Array(2).fill([403, 'ERR-PASSKEY-INVALID']));
-  const byProvider = await scene.post('/api/v1/auth/federated/office', proof);
+  const byProvider = await scene.logInByProvider({ provider: 'office', ...proof });
   expect(errorOf(byProvider)).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
   const after = await stored(phone.user_id);
   expect([after?.passkeys, after?.identities]).toEqual([[], []]);
@@ -189,6 +189,6 @@ test('an owner gets an account back from a thief with a passkey, an identity and
 
   expect(errorOf(await logInByPasskey(scene, authenticator))).toEqual([403, 'ERR-PASSKEY-INVALID']);
   expect(errorOf(await logInByProvider(scene, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
-  expect((await scene.post('/api/v1/auth/login', { email, password })).status).toBe(401);
+  expect((await scene.logIn({ email, password })).status).toBe(401);
   await logIn(scene, email, { password: newPassword });
 });

@@ -20,7 +20,7 @@ afterAll(() => scene.close());
 const why = ['--reason', 'the phone was stolen'];
 const command = (user: string) => ['user', 'reset-password', user, ...why];
 const reset = (user: string, ...more: string[]) => authctl([...command(user), '--yes', ...more], options);
-const login = (email: string, given = password) => scene.post('/api/v1/auth/login', { email, password: given });
+const login = (email: string, given = password) => scene.logIn({ email, password: given });
 const stored = (_id: string) => scene.collections.users.findOne({ _id });
 
 test('user reset-password lets nobody in until the user sets another password', async () => {
@@ -63,7 +63,7 @@ test('user reset-password ends open codes, and a change of the email under way',
   const { password_changed_at } = await authctlJson([...command(phone.user_id), '--yes'], options);
   const code = await codeOf(scene, challenge_id);
   const body = { challenge_id, code, new_password: 'three wrong staples' };
-  const answer = await scene.post('/api/v1/auth/password-reset/confirm', body);
+  const answer = await scene.confirmPasswordReset(body);
   expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-CODE-INVALID']);
   const open = { user_id: phone.user_id, ended_at: null };
   expect(await scene.collections.challenges.countDocuments(open)).toBe(0);

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { logIn, newEmail, newSession, password } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { type AuthctlOptions, authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
 import { openGuardedFolder } from '../../support/create-process-guard.ts';
-import { send } from '../../support/http-client.ts';
 import { uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
@@ -118,20 +118,11 @@ describe('user and sessions', () => {
     const phone = await newSession(scene);
     const tablet = await logIn(scene, phone.email, { device_name: 'Tablet of Ann', platform: 'android' });
     const watch = await logIn(scene, phone.email);
-    const Authorization = `Bearer ${tablet.access_token}`;
-    const end = (id: string) =>
-      send(scene.apiUrl, {
-        method: 'DELETE',
-        path: `/api/v1/auth/sessions/${id}`,
-        headers: { Authorization, 'X-Request-ID': `end-${id}` },
-      });
-    expect((await end(phone.session_id)).status).toBe(200);
+    const named = (requestId: string) => ({ ...bearer(tablet), 'X-Request-ID': requestId });
+    const { session_id } = phone;
+    expect((await scene.revokeSession({ session_id }, named(`end-${session_id}`))).status).toBe(200);
     const all = `end-all-${randomUUID()}`;
-    const rest = await scene.post(
-      '/api/v1/auth/logout-all',
-      { except_current: true },
-      { Authorization, 'X-Request-ID': all },
-    );
+    const rest = await scene.logOutAll({ except_current: true }, named(all));
     expect(rest.status).toBe(200);
     const listed = await authctl(['sessions', 'list', '--user', phone.email, '--revoked-since', '1h'], options);
     expect(listed.stdout).toMatch(/^SESSION .* ENDED +REASON +BY REQUEST$/m);
@@ -154,7 +145,7 @@ describe('user and sessions', () => {
     const run = await authctlProcess(['user', 'logout', phone.email, '--reason', 'account blocked'], env);
     expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Sessions ended: 2.'), stderr: '' });
     for (const { refresh_token } of [phone, tablet]) {
-      const answer = await scene.post('/api/v1/auth/refresh', { refresh_token });
+      const answer = await scene.refreshTokens({ refresh_token });
       expect(answer.json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
     }
   });
@@ -207,7 +198,7 @@ describe('trace', () => {
   test('trace follows a registration from its transaction to each delivery', async () => {
     const requestId = `register-${randomUUID()}`;
     const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
-    const { json } = await scene.post('/api/v1/auth/register', body, { 'X-Request-ID': requestId });
+    const { json } = await scene.registerAccount(body, { 'X-Request-ID': requestId });
     const steps = await traceUntil(requestId, 'event delivered');
     expect(whats(steps)).toEqual(['account created', 'group created', 'outbox row written', 'event delivered']);
     expect(steps[0]).toMatchObject({ user_id: json.data.user_id, after_ms: 0 });
@@ -220,13 +211,13 @@ describe('trace', () => {
     const account = await newSession(scene);
     const [loginId, logoutId] = [`login-${randomUUID()}`, `logout-${randomUUID()}`];
     const credentials = { email: account.email, password };
-    const login = await scene.post('/api/v1/auth/login', credentials, { 'X-Request-ID': loginId });
+    const login = await scene.logIn(credentials, { 'X-Request-ID': loginId });
     const { session_id, access_token, refresh_token } = login.json.data;
     expect(await trace(loginId)).toMatchObject([{ what: 'session created', session_id, user_id: account.user_id }]);
 
     const stream = await scene.openStream(login.json.data);
-    const headers = { 'X-Request-ID': logoutId, Authorization: `Bearer ${access_token}` };
-    await scene.post('/api/v1/auth/logout', { refresh_token }, headers);
+    const headers = { 'X-Request-ID': logoutId, ...bearer(access_token) };
+    await scene.logOut({ refresh_token }, headers);
     await stream.closed;
     const steps = await traceUntil(logoutId, 'stream closed');
     expect(steps).toMatchObject([
@@ -240,7 +231,7 @@ describe('trace', () => {
     expect(unknown).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('Nothing is stored') });
     const requestId = `login-${randomUUID()}`;
     const { email } = await newSession(scene);
-    await scene.post('/api/v1/auth/login', { email, password }, { 'X-Request-ID': requestId });
+    await scene.logIn({ email, password }, { 'X-Request-ID': requestId });
     const later = new Date(Date.now() + 60_000).toISOString();
     expect(await authctl(['trace', requestId, '--since', later], options)).toMatchObject({ exitCode: 1 });
   });
@@ -324,7 +315,7 @@ describe('a store that is away, and other failures', () => {
     const noRedis = { env: { ...env, REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` } };
     const phone = await newSession(scene);
     const requestId = `login-${randomUUID()}`;
-    await scene.post('/api/v1/auth/login', { email: phone.email, password }, { 'X-Request-ID': requestId });
+    await scene.logIn({ email: phone.email, password }, { 'X-Request-ID': requestId });
     const [show, commands, logout, traced, doctor] = await Promise.all([
       authctl(['user', 'show', phone.email], noMongo),
       authctl(['commands', 'list'], noRedis),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession, password } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
-import { bearer } from '../../support/groups.ts';
 import { beginLogin, codeAt, guardedAccount, wrongCodeFor } from '../../support/second-factor.ts';
 import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
@@ -22,8 +22,7 @@ const show = (user: string) => authctlJson(['user', 'show', user], options);
 const unlock = (user: string) => authctl(['user', 'unlock', user, '--reason', 'called us'], options);
 /** A network of its own, which no account knows. */
 const elsewhere = (host: number) => ({ 'X-Forwarded-For': `198.51.100.${host}` });
-const login = (email: string, given: string, host: number) =>
-  scene.post('/api/v1/auth/login', { email, password: given }, elsewhere(host));
+const login = (email: string, given: string, host: number) => scene.logIn({ email, password: given }, elsewhere(host));
 const statusOf = async (answer: Promise<{ readonly status: number }>) => (await answer).status;
 
 test('support sees that strangers have locked a login, until when, and can open it', async () => {
@@ -48,9 +47,8 @@ test('an unlocked account can show its second factor and ask for codes anew, and
   const { email, secret, user_id } = await guardedAccount(scene);
   const challenge_id = await beginLogin(scene, email);
   const show2 = (code: string, host: number) =>
-    scene.post('/api/v1/auth/login/second-factor', { challenge_id, method: 'totp', code }, elsewhere(host));
-  const ask = (host: number) =>
-    statusOf(scene.post('/api/v1/auth/login-code', { email, device_id: crypto.randomUUID() }, elsewhere(host)));
+    scene.confirmSecondFactor({ challenge_id, method: 'totp', code }, elsewhere(host));
+  const ask = (host: number) => statusOf(scene.requestLoginCode({ email }, elsewhere(host)));
   for (let host = 0; host < 5; host += 1) await show2(wrongCodeFor(secret), host);
   expect(await statusOf(show2(codeAt(secret, Date.now(), 1), 6))).toBe(429);
   expect([await ask(1), await ask(2), await ask(3)]).toEqual([202, 202, 429]);
@@ -70,7 +68,7 @@ test('an operator exports what the person would get, and the audit log says who 
     ['user', 'export', session.email, '--reason', 'asked in a letter', '--as', 'Olga'],
     options,
   );
-  const own = await scene.post('/api/v1/account/export', { current_password: password }, bearer(session));
+  const own = await scene.exportAccount({ current_password: password }, bearer(session));
   const same = { ...own.json.data, timestamp: expect.any(String) };
   expect(JSON.parse(run.stdout)).toEqual(same);
   const shared = { event: 'account.exported', user_id: session.user_id, operator: 'Olga' };

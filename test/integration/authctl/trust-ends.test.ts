@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newSession, password, type TokenPair } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { authctl } from '../../support/authctl.ts';
 import { codeOf, requestLoginCode } from '../../support/codes.ts';
-import { bearer, refresh } from '../../support/groups.ts';
+import { refresh } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { linkIdentity, newPerson, provePerson } from '../../support/providers.ts';
 import {
@@ -36,7 +37,7 @@ async function trustedDevice({ email, recovery_codes }: GuardedAccount, nth: num
   return { session, fields: { email, password, ...device, trusted_device_token } };
 }
 
-const logIn = (fields: object) => scene.post('/api/v1/auth/login', fields);
+const logIn = (fields: object) => scene.logIn(fields);
 const refused = { status: 403, json: { error_code: 'ERR-SECOND-FACTOR-REQUIRED' } };
 
 // guarantees: trust-ends-with-session
@@ -85,25 +86,24 @@ describe('a login that has found its device trusted', () => {
   type End = (account: GuardedAccount, device: Device) => Promise<unknown>;
   const done = async (answer: Promise<{ readonly status: number }>) =>
     expect(await answer).toMatchObject({ status: 200 });
-  const remove = (account: GuardedAccount, path: string) =>
-    done(scene.api.send({ method: 'DELETE', path: `/api/v1/${path}`, headers: bearer(account) }));
   const ends: [string, End][] = [
-    [
-      'a logout of all others',
-      (account) => done(scene.post('/api/v1/auth/logout-all', { except_current: true }, bearer(account))),
-    ],
+    ['a logout of all others', (account) => done(scene.logOutAll({ except_current: true }, bearer(account)))],
     [
       'the end of the trust',
-      (account, { fields }) => remove(account, `account/trusted-devices/${fields.device_id.toUpperCase()}`),
+      (account, { fields: { device_id } }) =>
+        done(scene.deleteTrustedDevice({ device_id: device_id.toUpperCase() }, bearer(account))),
     ],
-    ['the end of its session', (account, { session }) => remove(account, `auth/sessions/${session.session_id}`)],
+    [
+      'the end of its session',
+      (account, { session: { session_id } }) => done(scene.revokeSession({ session_id }, bearer(account))),
+    ],
     [
       'the theft of its refresh token',
       async (_, { session }) => {
         await refresh(scene, await refresh(scene, session));
         const _id = session.session_id;
         await scene.collections.sessions.updateOne({ _id }, { $set: { handed_out_at: new Date(0) } });
-        const { json } = await scene.post('/api/v1/auth/refresh', { refresh_token: session.refresh_token });
+        const { json } = await scene.refreshTokens({ refresh_token: session.refresh_token });
         expect(json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
       },
     ],
@@ -133,13 +133,10 @@ describe('a login that has found its device trusted', () => {
       const code = await codeOf(scene, challenge_id);
 
       proxy.hold(email);
-      const first = [
-        slow.post('/api/v1/auth/login', device.fields),
-        slow.post('/api/v1/auth/federated/office', { ...proof, ...fields }),
-      ];
+      const first = [slow.logIn(device.fields), slow.logInByProvider({ provider: 'office', ...proof, ...fields })];
       await heldReads(2);
       proxy.hold(user_id);
-      const byCode = slow.post('/api/v1/auth/login-code/confirm', { challenge_id, code, ...fields });
+      const byCode = slow.logInByCode({ challenge_id, code, ...fields });
       await heldReads(3);
       try {
         await end(account, device);

@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import type { AuthError } from '@auth-account/client';
 import { boundKey, type DeviceKey, type DeviceKeys, memoryKeys, rawSignature } from '@auth-account/client/bound-key';
+import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
 import { startClientPage } from '../../support/client-page.ts';
@@ -50,7 +51,7 @@ describe('a client with a bound key', () => {
     const app = await scene.signedIn(boundBy(memoryKeys()));
     await refresh(app);
     const proven = app.network.sent.filter(({ headers }) => headers.has('DPoP')).map(({ path }) => path);
-    expect(proven).toEqual(['/api/v1/auth/login', '/api/v1/auth/refresh']);
+    expect(proven).toEqual([routes.logIn.path, routes.refreshTokens.path]);
   });
 
   test.each([1, -1])('a client with a bound key works with a wall clock that is %s day wrong', async (days) => {
@@ -147,7 +148,7 @@ test('a client with a bound key behind a proxy blames the address of its proofs,
     expect(failure).toMatchObject({
       ...{ code: 'CLIENT_PROOF_REFUSED', status: 422, message: 'Something went wrong.', retry: 'never' },
       reaction: { type: 'FIX_REQUEST' },
-      details: { fault: expect.stringContaining('htu'), htu: `${baseUrl}/api/v1/auth/login` },
+      details: { fault: expect.stringContaining('htu'), htu: baseUrl + routes.logIn.path },
     });
     expect(app.log).toContainEqual(expect.objectContaining({ event: 'call_failed', code: 'CLIENT_PROOF_REFUSED' }));
     for (const origin of [testIssuer, `${testIssuer}/`]) {

@@ -10,6 +10,7 @@ import { stepUp } from '@auth-account/client/step-up';
 import { createFakeService, fakeIdToken, fakePasskeys, mailedCode, memoryStorage } from '@auth-account/client/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { codeOf as mailedCodeOf, wrongCodeOf } from '../../support/codes.ts';
 import { newDeviceKey, refreshPath } from '../../support/device-key.ts';
@@ -50,7 +51,6 @@ type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 const auth = '/api/v1/auth';
 const own = '/api/v1/account';
-const bearer = ({ access_token }: { readonly access_token: string }) => ({ Authorization: `Bearer ${access_token}` });
 
 /** Members that only cryptography, configuration or the clock decide, and the texts for people. */
 const otherwise = ['options', 'passkey_options', 'rp_id', 'expires_in', 'refresh_expires_in', 'action'];

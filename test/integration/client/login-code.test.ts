@@ -1,3 +1,4 @@
+import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
 import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
@@ -55,11 +56,11 @@ test.each([
 test('a login whose answer was lost is the same login, however the address is typed', async () => {
   const { client, email, network } = await signedOut();
   await client.logOut();
-  network.plan('/auth/login', 'request_lost');
+  network.plan(routes.logIn.path, 'request_lost');
   const lost = client.logIn({ email: `${email.toUpperCase()}\u2060`, password });
   expect(await codeOf(lost)).toBe('CLIENT_NETWORK');
   await client.logIn({ email: `\ufeff${email} `, password });
-  const keys = network.to('/auth/login').map(({ headers }) => headers.get('Idempotency-Key'));
+  const keys = network.to(routes.logIn.path).map(({ headers }) => headers.get('Idempotency-Key'));
   expect(keys.at(-1)).toBe(keys.at(-2));
 });
 
@@ -112,14 +113,14 @@ test('a device shows its secret where the account may know it by that, and wrong
   const { client, email, network, storage } = await scene.signedIn(noStream);
   await client.logOut();
   for (let i = 0; i < 6; i += 1) {
-    await scene.api.post('/api/v1/auth/login', { email, password: 'a wrong password' });
+    await scene.api.logIn({ email, password: 'a wrong password' });
   }
   await client.logIn({ email, password });
   await client.account.passwordReset.request({ email });
   const shown = (part: string) => network.to(part).map(({ headers }) => headers.get('X-Device-Secret'));
   const secret = await storage.get('auth-account.device-secret');
   expect(secret).toMatch(/^[\w-]{36}$/);
-  expect([...shown('/auth/login'), ...shown('/password-reset')]).toEqual(Array(3).fill(secret));
+  expect([...shown(routes.logIn.path), ...shown('/password-reset')]).toEqual(Array(3).fill(secret));
   expect(shown('/logout')).toEqual([null]);
 });
 
@@ -134,8 +135,8 @@ test('a device whose secret can’t be read logs in without it', async () => {
     },
   });
   await again.client.logIn({ email, password });
-  expect(again.network.to('/auth/login')[0]?.headers.get('X-Device-Secret')).toBeNull();
+  expect(again.network.to(routes.logIn.path)[0]?.headers.get('X-Device-Secret')).toBeNull();
   expect(await storage.get('auth-account.device-secret')).toBe(
-    network.to('/auth/login')[0]?.headers.get('X-Device-Secret'),
+    network.to(routes.logIn.path)[0]?.headers.get('X-Device-Secret'),
   );
 });

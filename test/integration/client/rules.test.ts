@@ -1,6 +1,7 @@
 import { AuthError } from '@auth-account/client';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, password } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import type { Fate } from '../../support/app-network.ts';
 import { type ClientScene, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
@@ -77,11 +78,7 @@ describe('1. only a catalogue code ends a session', () => {
   test('the answer that another device has ended the session signs the app out', async () => {
     const app = await scene.signedIn(noStream);
     const other = await logIn(scene.api, app.email);
-    await scene.api.send({
-      method: 'DELETE',
-      path: `/api/v1/auth/sessions/${sessionIdOf(app)}`,
-      headers: { Authorization: `Bearer ${other.access_token}` },
-    });
+    await scene.api.revokeSession({ session_id: sessionIdOf(app) }, bearer(other));
     await errorOf(app.client.account.find());
     expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'revoked' });
     expect(textOf(app)).not.toContain('refresh_token');

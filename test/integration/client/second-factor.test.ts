@@ -1,4 +1,5 @@
 import type { AuthError } from '@auth-account/client';
+import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
 import { type ClientScene, codeOf, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
@@ -133,7 +134,7 @@ test('a token that counts no longer is sent once, and another user’s login nev
   const { user_id } = await app.client.secondFactor.confirm({ ...app.recovery(0), trust_device: true });
   await app.client.logOut();
   const other = await guarded();
-  const sent = () => app.network.to('/auth/login').map(({ body }) => JSON.parse(body).trusted_device_token);
+  const sent = () => app.network.to(routes.logIn.path).map(({ body }) => JSON.parse(body).trusted_device_token);
   await codeOf(app.client.logIn({ email: other.email, password }));
   expect(sent().at(-1)).toBeUndefined();
 

@@ -3,6 +3,7 @@ import { createPushMessagePublisher } from '@auth-account/messaging';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, password } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
@@ -18,7 +19,6 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 const untilOpen = (app: TestApp) => eventually('the stream is open', async () => app.client.stream.isOpen());
-const bearer = (tokens: { readonly access_token: string }) => ({ Authorization: `Bearer ${tokens.access_token}` });
 
 async function withStream(): Promise<TestApp & { readonly email: string }> {
   const app = await scene.signedIn();
@@ -77,7 +77,7 @@ describe('8. the stream follows the session', () => {
     const state = app.client.state();
     const id = state.status === 'signed_in' ? state.session.session_id : '';
     const headers = bearer(await logIn(scene.api, app.email));
-    await scene.api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${id}`, headers });
+    await scene.api.revokeSession({ session_id: id }, headers);
     await eventually('the app is out', async () => app.client.state().status === 'signed_out');
     expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'revoked' });
   });
@@ -86,8 +86,8 @@ describe('8. the stream follows the session', () => {
     const owner = await withStream();
     const app = await withStream();
     const { invite_token } = await owner.client.invites.create();
-    const headers = { Authorization: `Bearer ${await app.client.accessToken()}` };
-    await scene.api.post(`/api/v1/invites/${invite_token}/accept`, { leave_current_group: true }, headers);
+    const headers = bearer(await app.client.accessToken());
+    await scene.api.acceptInvite({ token: invite_token, leave_current_group: true }, headers);
     await eventually('the app knows', async () => app.events.some(({ type }) => type === 'group_changed'));
     await eventually('the stream is new', async () => app.sockets.steps.filter((step) => step === 'open').length === 2);
     expect(app.sockets.steps.filter((step) => step.startsWith('closed'))).toEqual(['closed 4004']);

@@ -8,7 +8,8 @@ import type { GroupDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { newSession } from '../../support/accounts.ts';
-import { accept, bearer, currentGroup, insertInvite, leave, refresh, removeMember } from '../../support/groups.ts';
+import { bearer } from '../../support/api-driver.ts';
+import { accept, currentGroup, insertInvite, leave, refresh, removeMember } from '../../support/groups.ts';
 import { joinBy } from '../../support/invites.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
@@ -81,11 +82,11 @@ test('a request about a group whose document is gone is answered as about a clos
       leave(api, former),
       removeMember(api, former, former.user_id),
       removeMember(api, former, stranger.user_id),
-      api.post('/api/v1/invites', {}, bearer(former)),
-      api.send({ method: 'GET', path: '/api/v1/invites', headers: bearer(former) }),
-      api.send({ method: 'DELETE', path: `/api/v1/invites/${dead}`, headers: bearer(former) }),
+      api.createInvite({}, bearer(former)),
+      api.listInvites(bearer(former)),
+      api.revokeInvite({ token: dead }, bearer(former)),
       ...[dead, open].flatMap((token) => [
-        api.send({ method: 'GET', path: `/api/v1/invites/${token}` }),
+        api.findInvite({ token }),
         accept(api, stranger, token),
         accept(api, former, token),
         joinBy(api, token),

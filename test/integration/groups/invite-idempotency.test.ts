@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession, type TokenPair } from '../../support/accounts.ts';
-import { bearer, leave, refresh } from '../../support/groups.ts';
+import { bearer } from '../../support/api-driver.ts';
+import { leave, refresh } from '../../support/groups.ts';
 import { joinBy } from '../../support/invites.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
@@ -20,7 +21,7 @@ afterAll(async () => {
 });
 
 const create = (body: object, key: string, { by = owner, on = api }: { by?: TokenPair; on?: TestApi } = {}) =>
-  on.post('/api/v1/invites', body, { ...bearer(by), 'Idempotency-Key': key });
+  on.createInvite(body, { ...bearer(by), 'Idempotency-Key': key });
 const countOf = (home_group_id: string) => api.collections.invites.countDocuments({ home_group_id });
 
 test('a retry with the same key and body gets the first invite again, on any pod', async () => {
@@ -48,8 +49,7 @@ test('the Idempotency-Key of one owner is another key for another owner', async 
 test('the Idempotency-Key of an invitation is another key for a registration', async () => {
   const key = randomUUID();
   await create({}, key);
-  const answer = await api.post(
-    '/api/v1/auth/register',
+  const answer = await api.registerAccount(
     { email: `${randomUUID()}@example.com`, password: 'correct horse battery', space_creation_mode: 'CREATE_NEW_HOME' },
     { 'Idempotency-Key': key },
   );

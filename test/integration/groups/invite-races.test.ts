@@ -1,15 +1,15 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { confirmReset, requestReset } from '../../support/codes.ts';
-import { accept, bearer, expectSound, joinByInvite, leave, refresh, removeMember } from '../../support/groups.ts';
+import { accept, expectSound, joinByInvite, leave, refresh, removeMember } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { type Answer, patiently } from '../../support/http-client.ts';
 import { joinBy, newInvite } from '../../support/invites.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
-const path = '/api/v1/invites';
 const daySeconds = 86_400;
 
 let api: TestApi;
@@ -32,9 +32,8 @@ afterAll(async () => {
   await proxy.close();
 });
 
-const create = (by: TokenPair, on = api, headers = {}) => on.post(path, {}, { ...bearer(by), ...headers });
-const revoke = (token: string, by: TokenPair) =>
-  api.send({ method: 'DELETE', path: `${path}/${token}`, headers: bearer(by) });
+const create = (by: TokenPair, on = api, headers = {}) => on.createInvite({}, { ...bearer(by), ...headers });
+const revoke = (token: string, by: TokenPair) => api.revokeInvite({ token }, bearer(by));
 /** The other request may come before the second try of the creation. */
 async function expectNoGoodInvite({ status }: Answer, { home_group_id }: Pick<TokenPair, 'home_group_id'>) {
   expect([201, 401]).toContain(status);
@@ -47,7 +46,7 @@ const countOf = (answers: readonly Answer[], status: number) => answers.filter((
 
 async function newOffice(): Promise<TokenPair> {
   const email = newEmail();
-  await api.post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_OFFICE' });
+  await api.registerAccount({ email, password, space_creation_mode: 'CREATE_NEW_OFFICE' });
   return logIn(api, email);
 }
 

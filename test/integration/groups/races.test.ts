@@ -9,9 +9,9 @@ import {
   registerAccount,
   type TokenPair,
 } from '../../support/accounts.ts';
+import { bearer, drive } from '../../support/api-driver.ts';
 import {
   accept,
-  bearer,
   currentGroup,
   expectSound,
   insertInvite,
@@ -37,11 +37,7 @@ afterAll(() => api.close());
 
 /** Returns the api for a client that repeats what got 503: on a busy machine a request may wait too long for others. */
 function patient(given: TestApi): TestApi {
-  return {
-    ...given,
-    send: (request) => patiently(() => given.send(request)),
-    post: (...request) => patiently(() => given.post(...request)),
-  };
+  return { ...given, ...drive((request) => patiently(() => given.send(request))) };
 }
 
 async function repeat(race: () => Promise<void>): Promise<void> {
@@ -148,7 +144,7 @@ describe('requests during a move', () => {
     repeat(async () => {
       const [target, mover] = await Promise.all([newSession(api), newSession(api)]);
       const invite = await inviteOf(target);
-      const logOutAll = api.post('/api/v1/auth/logout-all', {}, bearer(mover));
+      const logOutAll = api.logOutAll({}, bearer(mover));
       const [moved, loggedOut] = await Promise.all([accept(api, mover, invite), logOutAll]);
       expect([200, 401]).toContain(moved.status);
       expect([200, 401]).toContain(loggedOut.status);
@@ -192,7 +188,7 @@ describe('an invite', () => {
       const [left, moved, registered] = await Promise.all([
         accept(api, last, way),
         accept(api, mover, invite),
-        api.post('/api/v1/auth/register', body),
+        api.registerAccount(body),
       ]);
       expect(left.status).toBe(200);
       expect([200, 410]).toContain(moved.status);

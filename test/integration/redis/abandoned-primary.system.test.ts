@@ -2,8 +2,8 @@ import { provideRedisBinary } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
-import { bearer } from '../../support/groups.ts';
 import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
 import { startTestServices, type TestServices } from '../../support/test-services.ts';
@@ -40,8 +40,7 @@ afterAll(async () => {
 
 const hasReplica = async () => !(await onPrimary.info('replication')).includes('min_slaves_good_slaves:0');
 
-const listedBy = async (api: TestApi, session: TokenPair) =>
-  (await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(session) })).status;
+const listedBy = async (api: TestApi, session: TokenPair) => (await api.listSessions(bearer(session))).status;
 
 // guarantees: streams-without-redis-and-worker
 test('after a split, no service at the abandoned primary says "allow" for a session that has ended at the new one', async () => {

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { Cluster, Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { logIn, logOut, newSession, registerAccount } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { authctl } from '../../support/authctl.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
@@ -82,7 +83,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     await receiver.waitFor(account.user_id);
     const tokens = await logIn(api, account.email);
     const stream = await services.openStream(tokens);
-    const refreshed = await api.post('/api/v1/auth/refresh', { refresh_token: tokens.refresh_token });
+    const refreshed = await api.refreshTokens({ refresh_token: tokens.refresh_token });
     expect(refreshed.status).toBe(200);
     const since = performance.now();
     expect((await logOut(api, refreshed.json.data)).status).toBe(200);
@@ -93,8 +94,8 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     expect(await services.gateway.metric('push_commands_total', { result: 'applied' })).toBe(1);
     expect(await services.refusal(tokens)).toBe(401);
     const { access_token } = refreshed.json.data;
-    const headers = { Authorization: `Bearer ${access_token}` };
-    const ask = () => api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers });
+    const headers = bearer(access_token);
+    const ask = () => api.listSessions(headers);
     expect((await untilUnchanged(() => api.metric('auth_deny_list_fallbacks_total'), ask)).status).toBe(401);
   });
 
@@ -105,7 +106,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
       const statuses: number[] = [];
       // If the machine stalls, the delay after a failure may have passed. The delay doubles each time.
       while (!statuses.includes(429) && statuses.length < 12) {
-        const answer = await services.api.post('/api/v1/auth/login', {
+        const answer = await services.api.logIn({
           ...{ email, password: 'not the password', device_id },
         });
         statuses.push(answer.status);
@@ -228,11 +229,11 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     expect((await logOut(api, meanwhile)).status).toBe(200);
     await cluster.promote(replica);
 
-    const headers = { Authorization: `Bearer ${before.access_token}` };
+    const headers = bearer(before);
     const answers = new Set<number>();
     await eventually('the replica is master', async () => {
       answers.add(await services.refusal(before));
-      answers.add((await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers })).status);
+      answers.add((await api.listSessions(headers)).status);
       return (
         (await cluster.masterOf(slotKey)) === replica && String(await commandTo(replica, 'ROLE')).startsWith('master')
       );

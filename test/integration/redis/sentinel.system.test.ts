@@ -2,6 +2,7 @@ import { provideRedisBinary } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
@@ -50,12 +51,12 @@ test('after Sentinel’s failover to an older replica, no part says "allow", str
   expect((await logOut(api, meanwhile)).status).toBe(200);
   await group.failOver();
 
-  const headers = { Authorization: `Bearer ${before.access_token}` };
+  const headers = bearer(before);
   const answers = new Set<number>();
   const ask = async () => {
     expect(await sibling.verdict(before.access_token)).not.toBe('good');
     answers.add(await services.refusal(before));
-    answers.add((await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers })).status);
+    answers.add((await api.listSessions(headers)).status);
   };
   await eventually(
     'the sentinel has promoted the replica',

@@ -24,6 +24,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import fastify from 'fastify';
 import { logOut, newSession } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { type Answer, send } from '../../support/http-client.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import {
@@ -111,7 +112,7 @@ describe.each([
 
   test('a sibling knows whose request it is', async () => {
     const session = await newSession(scene.api);
-    const { status, text } = await ask({ Authorization: `Bearer ${session.access_token}` });
+    const { status, text } = await ask(bearer(session));
     expect([status, JSON.parse(text)]).toEqual([200, { user_id: session.user_id }]);
   });
 
@@ -119,16 +120,15 @@ describe.each([
     ['no token', () => ({})],
     ['another scheme', () => ({ Authorization: 'Basic YTpi' })],
     ['what is no token', () => ({ Authorization: 'Bearer abc' })],
-    ['a revoked token', () => ({ Authorization: `Bearer ${revoked}` })],
-    ['a revoked token, in Russian', () => ({ Authorization: `Bearer ${revoked}`, 'Accept-Language': 'ru' })],
+    ['a revoked token', () => bearer(revoked)],
+    ['a revoked token, in Russian', () => ({ ...bearer(revoked), 'Accept-Language': 'ru' })],
   ])('a sibling refuses %s in the very words of the service itself', async (_what, headers) => {
-    const own = await scene.api.send({ method: 'GET', path: '/api/v1/account', headers: headers() });
+    const own = await scene.api.findAccount(headers());
     expect(own.status).toBe(401);
     expect(seen(await ask(headers()))).toEqual(seen(own));
   });
 
-  const remove = (token: string) =>
-    send(sibling.base, { method: 'DELETE', path: '/mine', headers: { Authorization: `Bearer ${token}` } });
+  const remove = (token: string) => send(sibling.base, { method: 'DELETE', path: '/mine', headers: bearer(token) });
 
   // guarantees: sibling-step-up
   test('a sibling asks the bearer of a login by password to step up, and lets two recent factors pass', async () => {
@@ -141,13 +141,13 @@ describe.each([
     });
     const { status, text } = await remove(await steppedUp('2', 30));
     expect([status, JSON.parse(text)]).toEqual([200, { acr: '2' }]);
-    expect((await ask({ Authorization: `Bearer ${access_token}` })).status).toBe(200);
+    expect((await ask(bearer(access_token))).status).toBe(200);
   });
 
   // guarantees: sibling-step-up
   test('a sibling asks again if the proof is too old, even of a token that it has verified before', async () => {
     const token = await steppedUp('2', 400);
-    expect((await ask({ Authorization: `Bearer ${token}` })).status).toBe(200);
+    expect((await ask(bearer(token))).status).toBe(200);
     const { status, headers } = await remove(token);
     expect([status, headers['www-authenticate']]).toEqual([
       401,

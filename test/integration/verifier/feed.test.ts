@@ -6,6 +6,7 @@ import type { VerifierOptions } from '@auth-account/verifier';
 import { feedRevocations } from '@auth-account/verifier/feed';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { logOut, newSession } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { leave, refresh } from '../../support/groups.ts';
 import { siblingCredential, siblingSecretsFile } from '../../support/siblings.ts';
 import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
@@ -53,7 +54,7 @@ const publicKeys = () => readFile(join(testEnvironment().keysDir, 'access-token-
 
 const feed = '/api/v1/revocations';
 const nonce = 'AAAAAAAAAAAAAAAAAAAAAA';
-const ask = (body: object, shown = credential) => scene.api.post(feed, body, { Authorization: `Bearer ${shown}` });
+const ask = (body: object, shown = credential) => scene.api.readRevocations(body, bearer(shown));
 const claimsOf = (statement: string) =>
   JSON.parse(Buffer.from(String(statement.split('.')[1]), 'base64url').toString());
 

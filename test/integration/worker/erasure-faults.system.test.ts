@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Document } from 'mongodb';
 import { newSession } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { requestReset } from '../../support/codes.ts';
 import {
   type ErasureScene,
@@ -11,7 +12,7 @@ import {
   storedOf,
 } from '../../support/erasure-scene.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
-import { bearer, expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
+import { expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
 import { startWorkerProcess } from '../../support/service-process.ts';
 import { uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -29,7 +30,7 @@ async function newOwner() {
   const { api } = scene;
   const owner = await newSession(api);
   await joinByInvite(api, await insertInvite(api, owner.home_group_id));
-  await api.post('/api/v1/invites', {}, { ...bearer(owner), 'Idempotency-Key': randomUUID() });
+  await api.createInvite({}, { ...bearer(owner), 'Idempotency-Key': randomUUID() });
   await requestReset(api, owner.email);
   await orderDeletion(api, owner);
   return owner;

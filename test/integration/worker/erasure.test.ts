@@ -6,19 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { Binary } from 'mongodb';
 import { dumpMongo, dumpRedis, findSecrets, type Places } from '../../security/secret-search.ts';
-import {
-  logIn,
-  newDevice,
-  newEmail,
-  newSession,
-  password,
-  registerAccount,
-  withHeaders,
-} from '../../support/accounts.ts';
+import { logIn, newDevice, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { bearer, withHeaders } from '../../support/api-driver.ts';
 import { closingAll } from '../../support/closing.ts';
 import { requestReset } from '../../support/codes.ts';
 import { type ErasureScene, newDueAccount, openErasureScene, orderDeletion } from '../../support/erasure-scene.ts';
-import { bearer, expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
+import { expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
 import { matchesSchema } from '../../support/matches-schema.ts';
 import { recordLog } from '../../support/recorded-log.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
@@ -57,14 +50,14 @@ test('an erased account leaves no trace of the person, and its address is free',
   const device = newDevice();
   const key = { 'Idempotency-Key': randomUUID(), ...device };
   const registration = { email, password, space_creation_mode: 'CREATE_NEW_HOME', device_id };
-  const registered = await api.post('/api/v1/auth/register', registration, key);
+  const registered = await api.registerAccount(registration, key);
   const { user_id } = registered.json.data;
   const session = await logIn(api, email, { device_id, device_name });
   await logIn(api, email, { device_name });
   const headers = { ...bearer(session), ...key };
-  await api.send({ method: 'PATCH', path: '/api/v1/account', headers, body: { display_name } });
-  await api.post('/api/v1/invites', {}, headers);
-  await api.post('/api/v1/auth/login', { email, password: 'wrong password', device_id }, device);
+  await api.changeAccount({ display_name }, headers);
+  await api.createInvite({}, headers);
+  await api.logIn({ email, password: 'wrong password', device_id }, device);
   await requestReset(withHeaders(api, device), email);
 
   const traces = new Map(
@@ -95,7 +88,7 @@ test('an erased account leaves no trace of the person, and its address is free',
   expect(ids.map(([place]) => place).sort()).toEqual(['MongoDB groups', 'MongoDB outbox']);
 
   // A retry of the old registration registers anew, because the old record is gone.
-  const again = await api.post('/api/v1/auth/register', registration, key);
+  const again = await api.registerAccount(registration, key);
   expect(again.status).toBe(201);
   expect(again.json.data.user_id).not.toBe(user_id);
   await logIn(api, email);
@@ -120,7 +113,7 @@ test('the event and the audit log have the erased account’s id, and its group 
     { event: 'account.deleted', ...audited },
     { event: 'group.closed', ...audited, home_group_id },
   ]);
-  const preview = await api.send({ method: 'GET', path: `/api/v1/invites/${invite}` });
+  const preview = await api.findInvite({ token: invite });
   expect(preview.json.data).toMatchObject({ valid: false, reason: 'revoked', invited_by: null });
   await expectSound(api);
 });
@@ -163,9 +156,9 @@ describe('requests at the moment of the erasure', () => {
     for (let round = 0; round < 5; round += 1) {
       const { email, user_id, refresh_token } = await newDueAccount(api);
       const tries = Array.from({ length: 4 }, () => [
-        api.post('/api/v1/auth/login', { email, password }),
-        api.post('/api/v1/auth/restore', { email, password }),
-        api.post('/api/v1/auth/refresh', { refresh_token }),
+        api.logIn({ email, password }),
+        api.restoreAccount({ email, password }),
+        api.refreshTokens({ refresh_token }),
       ]);
       const statuses = (await Promise.all(tries.flat())).map(({ status }) => status);
       // A request that is too late counts as a stranger's, and the limits refuse strangers. On a slow machine a request
@@ -173,7 +166,7 @@ describe('requests at the moment of the erasure', () => {
       for (const status of statuses) expect([401, 403, 429, 503]).toContain(status);
       await untilGone(user_id);
       expect(await api.collections.sessions.countDocuments({ user_id })).toBe(0);
-      const after = await api.post('/api/v1/auth/refresh', { refresh_token });
+      const after = await api.refreshTokens({ refresh_token });
       expect([after.status, after.json.error_code]).toEqual([401, 'IAD_JWT_REFRESH_EXPIRED']);
     }
     await expectSound(api);
@@ -183,7 +176,7 @@ describe('requests at the moment of the erasure', () => {
     const { api } = scene;
     const { email, user_id } = await newDueAccount(api);
     const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => api.post('/api/v1/auth/register', body)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => api.registerAccount(body)));
     for (const { status } of answers) expect([201, 409, 503]).toContain(status);
     await untilGone(user_id);
     const made = answers.filter(({ status }) => status === 201).length;
@@ -197,7 +190,7 @@ describe('requests at the moment of the erasure', () => {
     const session = await newDueAccount(api);
     await untilGone(session.user_id);
     const expectRefused = async () => {
-      const answer = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) });
+      const answer = await api.findAccount(bearer(session));
       expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
     };
     const denials = () => redis.keys(`*${api.keyPrefix}*denied:${session.session_id}`);

@@ -9,8 +9,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Redis } from 'ioredis';
 import { createForceLogout } from '../../../services/worker/src/force-logout/force-logout.ts';
 import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
-import { bearer } from '../../support/groups.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 import { startTestServices } from '../../support/test-services.ts';
@@ -208,7 +208,7 @@ describe('a forced logout', () => {
       const { email, user_id } = await registerAccount(api, newEmail());
       for (let round = 0; round < 5; round++) {
         const before = await logIn(api, email);
-        const during = Array.from({ length: 3 }, () => api.post('/api/v1/auth/login', { email, password }));
+        const during = Array.from({ length: 3 }, () => api.logIn({ email, password }));
         await force({ user_id, reason });
         expect(await isRevoked(before)).toBe(true);
         expect((await Promise.all(during)).map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -321,7 +321,7 @@ describe('a forced logout through all services', () => {
     }
     for (const tokens of [phone, tablet]) {
       expect(await services.refusal(tokens)).toBe(401);
-      const answer = await services.api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(tokens) });
+      const answer = await services.api.findAccount(bearer(tokens));
       expect(answer.status).toBe(401);
     }
     expect(performance.now() - ordered).toBeLessThan(closeBoundMs);

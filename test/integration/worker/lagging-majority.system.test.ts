@@ -8,9 +8,9 @@ import { MongoClient } from 'mongodb';
 import { awaitDelivery } from '../../../services/authctl/src/probe/probe-events.ts';
 import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';
 import { type Account, logOut, newSession, type TokenPair } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway-scene.ts';
-import { bearer } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { openGreeted } from '../../support/push-client.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
@@ -90,8 +90,7 @@ async function whileLagging<T>(work: () => Promise<T>): Promise<T> {
 
 type Session = Account & TokenPair;
 
-const list = (session: Session) =>
-  api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(session) }).then(({ status }) => status);
+const list = (session: Session) => api.listSessions(bearer(session)).then(({ status }) => status);
 
 /**
  * Sends the logout to the impatient api until the primary has the revocation. On a busy machine its connection may end
@@ -136,12 +135,11 @@ const again: readonly [name: string, send: (on: TokenApi, session: Session) => P
   [
     'its end by id',
     (on, session) => {
-      const path = `/api/v1/auth/sessions/${session.session_id}`;
-      return on.send({ method: 'DELETE', path, headers: bearer(session) });
+      return on.revokeSession({ session_id: session.session_id }, bearer(session));
     },
     404,
   ],
-  ['a logout of all', (on, session) => on.post('/api/v1/auth/logout-all', {}, bearer(session)), 401],
+  ['a logout of all', (on, session) => on.logOutAll({}, bearer(session)), 401],
 ];
 
 // guarantees: answers-not-rolled-back

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Binary } from 'mongodb';
 import { dumpMongo, findSecrets } from '../../security/secret-search.ts';
 import { newSession, password } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { confirmReset, requestReset } from '../../support/codes.ts';
 import { orderDeletion } from '../../support/erasure-scene.ts';
-import { bearer } from '../../support/groups.ts';
 import { exchangingEntry, newPerson, requestProviderLogin, unlinkIdentity } from '../../support/providers.ts';
 import { recordLog } from '../../support/recorded-log.ts';
 import { startWorkerProcess } from '../../support/service-process.ts';
@@ -41,7 +41,7 @@ async function linked() {
   const id_token = await issuer.sign({ sub, aud: 'app', nonce });
   const authorization_code = issuer.issueCode({ sub, aud: 'app' });
   const body = { challenge_id, id_token, authorization_code, current_password: password };
-  const { json } = await api.post('/api/v1/account/identities/office', body, bearer(session));
+  const { json } = await api.linkIdentity({ identity: 'office', ...body }, bearer(session));
   return { session, identity_id: String(json.data.identity_id), token: issuer.issued().at(-1) ?? '' };
 }
 

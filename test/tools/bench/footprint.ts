@@ -6,6 +6,7 @@ import { openRedis, workerOptions } from '@auth-account/redis';
 import { ensureIndexes } from '@auth-account/stores';
 import { Binary, type Collection, type Document, Timestamp } from 'mongodb';
 import { newEmail, password } from '../../support/accounts.ts';
+import { bearer, drive } from '../../support/api-driver.ts';
 import { answerTo, begin, keepConnections } from '../../support/http-client.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack } from '../../support/test-stack.ts';
@@ -30,20 +31,18 @@ const agent = keepConnections({ maxSockets: 1 });
 let wire = 0;
 
 /** Sends a request on the one connection, and counts the bytes in both directions. */
-async function send(path: string, body?: object, token?: string) {
-  const headers = { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() };
-  const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const options = { agent, method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...authorization } };
-  const sent = begin(stack.apiUrl, { ...options, path });
+const api = drive(async ({ body, headers, ...head }) => {
+  const needed = { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() };
+  const sent = begin(stack.apiUrl, { ...head, agent, headers: { ...needed, ...headers } });
   let before = 0;
   sent.on('socket', ({ bytesRead, bytesWritten }) => {
     before = bytesRead + bytesWritten;
   });
-  const answer = JSON.parse((await answerTo(sent.end(body && JSON.stringify(body)))).text);
+  const answer = JSON.parse((await answerTo(sent.end(body === undefined ? undefined : JSON.stringify(body)))).text);
   wire += (sent.socket?.bytesRead ?? 0) + (sent.socket?.bytesWritten ?? 0) - before;
-  if (answer.data === undefined) throw new Error(`${path} answered ${JSON.stringify(answer)}`);
+  if (answer.data === undefined) throw new Error(`${head.path} answered ${JSON.stringify(answer)}`);
   return answer.data;
-}
+});
 
 async function counters() {
   const stats = [...(await redis.info('commandstats')).matchAll(/^cmdstat_\S+:calls=(\d+)/gm)];
@@ -104,24 +103,23 @@ async function measureSize(collection: Collection<Document>, own: (example: Docu
 }
 
 try {
-  const auth = '/api/v1/auth';
   const emails = Array.from({ length: count }, newEmail);
   const device_id = randomUUID();
   const sessions: { access_token: string; refresh_token: string }[] = [];
   await measure('register', (i) =>
-    send(`${auth}/register`, { email: emails[i], password, device_id, space_creation_mode: 'CREATE_NEW_HOME' }),
+    api.registerAccount({ email: emails[i], password, device_id, space_creation_mode: 'CREATE_NEW_HOME' }),
   );
   await measure('login', async (i) => {
-    sessions[i] = await send(`${auth}/login`, { email: emails[i], password, device_id, platform: 'ios' });
+    sessions[i] = await api.logIn({ email: emails[i], password, device_id, platform: 'ios' });
   });
-  await measure('session read', (i) => send(`${auth}/sessions`, undefined, sessions[i]?.access_token));
+  await measure('session read', (i) => api.listSessions(bearer(sessions[i]?.access_token ?? '')));
   // Each session refreshes eight times, so that one of its refreshes needs a new block of hashes.
   await measure('refresh', async (i) => {
     const place = Math.floor(i / 8);
-    sessions[place] = await send(`${auth}/refresh`, { refresh_token: sessions[place]?.refresh_token });
+    sessions[place] = await api.refreshTokens({ refresh_token: sessions[place]?.refresh_token });
   });
   await measure('logout', (i) =>
-    send(`${auth}/logout`, { refresh_token: sessions[i]?.refresh_token }, sessions[i]?.access_token),
+    api.logOut({ refresh_token: sessions[i]?.refresh_token }, bearer(sessions[i]?.access_token ?? '')),
   );
   const { users, groups, outbox } = stack.collections;
   const address = () => {

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { bundleService } from '@auth-account/bundle';
 import { waitUntil } from '@auth-account/local-stack';
 import { logIn, registerAccount } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { runAtOnce } from './at-once.ts';
@@ -32,11 +33,11 @@ async function useDevice(stack: TestStack): Promise<void> {
   const { email } = await registerAccount(stack);
   const tokens = await logIn(stack, email);
   const stream = await stack.openStream(tokens);
-  const authorization = { Authorization: `Bearer ${tokens.access_token}` };
-  for (let read = 0; read < 4; read += 1) await stack.get('/api/v1/auth/sessions', authorization);
-  const { json } = await stack.post('/api/v1/auth/refresh', { refresh_token: tokens.refresh_token });
+  const authorization = bearer(tokens);
+  for (let read = 0; read < 4; read += 1) await stack.listSessions(authorization);
+  const { json } = await stack.refreshTokens({ refresh_token: tokens.refresh_token });
   const { refresh_token, access_token } = json.data;
-  await stack.post('/api/v1/auth/logout', { refresh_token }, { Authorization: `Bearer ${access_token}` });
+  await stack.logOut({ refresh_token }, bearer(access_token));
   await stream.closed;
 }
 

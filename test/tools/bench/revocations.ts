@@ -6,6 +6,7 @@ import { createVerifier, type Verifier, type VerifierOptions } from '@auth-accou
 import { feedRevocations } from '@auth-account/verifier/feed';
 import { redisRevocations } from '@auth-account/verifier/redis';
 import { logOut, newSession } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { siblingCredential } from '../../support/siblings.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
@@ -107,9 +108,9 @@ async function measureFirstReading(name: string, source: Source): Promise<void> 
 }
 
 async function measureQuestions(): Promise<void> {
-  const headers = { Authorization: `Bearer ${siblingCredential()}` };
+  const headers = bearer(siblingCredential());
   const ask = (cursor: string) =>
-    stack.post('/api/v1/revocations', { nonce: 'A'.repeat(22), cursor }, headers).then(({ json, text }) => {
+    stack.readRevocations({ nonce: 'A'.repeat(22), cursor }, headers).then(({ json, text }) => {
       const claims = JSON.parse(Buffer.from(json.data.statement.split('.')[1], 'base64url').toString());
       return { cursor: claims.cursor as string, length: text.length };
     });

@@ -15,10 +15,11 @@ const rows = [...page.matchAll(/^\| `([\w./-]+)` \| .+ \| `([^`]+)` \|$/gm)].map
 /** The route that the page follows through the project, and the route's answer. */
 const names = ['revokeSession', 'SessionRevokedResponse'];
 
-/** Returns the hand-written files that contain the name as a word. */
+/** Returns the hand-written files that contain the name as a word, and not only to send its requests. */
 function filesThatName(name: string): string[] {
   const places = ['libs', 'services', 'test', ':!libs/client/src/generated'];
-  const found = execFileSync('git', ['grep', '--untracked', '-lw', name, '--', ...places], {
+  const word = `(?<!\\.|requestTo\\(')\\b${name}\\b`;
+  const found = execFileSync('git', ['grep', '--untracked', '-lP', word, '--', ...places], {
     cwd: fileURLToPath(root),
   });
   return found.toString().trim().split('\n');

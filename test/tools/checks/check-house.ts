@@ -122,6 +122,13 @@ const measures: readonly Measure[] = [
     count: smallBesideOnlyImporter,
   },
   {
+    name: 'files of tests that spell the path of a login',
+    how: 'except where the path is what they test: requests are sent by test/support/api-driver.ts',
+    aim: 6,
+    count: () =>
+      files.filter((path) => path.startsWith('test/') && path.endsWith('.ts') && /auth\/login/.test(read(path))),
+  },
+  {
     name: 'places that open sessions',
     how: 'files of services that insert a session: every way in ends in the same step',
     aim: 1,

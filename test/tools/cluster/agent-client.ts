@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { drive } from '../../support/api-driver.ts';
 import type { AgentCalls } from './agent/protocol.ts';
 
 type Argument<K extends keyof AgentCalls> = Parameters<AgentCalls[K]>[0];
@@ -16,6 +17,11 @@ export interface AgentClient {
 }
 
 const callLimitMs = 90_000;
+
+/** Creates a driver of the api at this URL, whose requests the agent sends. */
+export function apiBy(agent: AgentClient, url = 'http://auth-account-api') {
+  return drive(({ path, ...request }) => agent.call('ask', { ...request, url: url + path }));
+}
 
 /** Starts an agent in a pod by `kubectl exec`. */
 export function openAgentInPod(namespace: string, pod: string): AgentClient {

@@ -3,7 +3,7 @@ import { type RouteName, routes } from '@auth-account/contracts';
 import { openApiPath } from '@auth-account/contracts/openapi';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type GoodRequest, goodRequests, requestTo } from '../../support/good-requests.ts';
+import { type GoodRequest, goodRequests, requestFor } from '../../support/good-requests.ts';
 import { type Answer, keepConnections, send } from '../../support/http-client.ts';
 import { openApiChecker } from '../../support/openapi-checker.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
@@ -39,7 +39,7 @@ let sent = 0;
 const statuses = new Map<string, number>();
 
 async function sendBytes(name: RouteName, body: Buffer): Promise<Answer & { readonly requestId: string }> {
-  const { method, path, headers } = requestTo(name, goods.get(name) ?? {});
+  const { method, path, headers } = requestFor(name, goods.get(name) ?? {});
   sent += 1;
   const requestId = `body-${sent}`;
   const needed = {

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { AuthEvent } from '@auth-account/contracts/events';
+import { waitUntil } from '@auth-account/local-stack';
 import { send } from '../../support/http-client.ts';
 
 /** An event that has arrived at a subscriber. */
@@ -36,13 +36,8 @@ export async function isRunning(): Promise<boolean> {
 
 /** Calls `look` until it returns a value. Throws an error that names `what` if there is none within 60 s. */
 export async function poll<T>(what: string, look: () => T | undefined): Promise<T> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const found = look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error(`${what} did not arrive within 60 s`);
-    await delay(2);
-  }
+  await waitUntil(async () => look() !== undefined, { what, timeoutMs: 60_000, intervalMs: 2 });
+  return look() as T;
 }
 
 /** Resolves with the event of the user's registration when it is among the arrivals. */

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { type CloseReason, closeCodes } from '@auth-account/contracts';
-import { type Answer, send } from '../../support/http-client.ts';
+import { type ApiDriver, apiAt, drive } from '../../support/api-driver.ts';
 import type { StreamClient } from '../../support/push-client.ts';
 
 export function say(text: string): void {
@@ -30,20 +30,16 @@ function rejectLater(message: string, ms: number): Promise<never> {
   return new Promise((_resolve, reject) => setTimeout(() => reject(new Error(message)), ms).unref());
 }
 
-/**
- * Creates a function that sends a POST to a path below `/api/v1`, prints the answer, and throws if it has another
- * status.
- */
-export function createPost(api: string, requestId: string) {
-  return async (path: string, status: number, body: object, headers: Readonly<Record<string, string>> = {}) => {
+/** Creates a driver of the api that prints requests and answers. */
+export function narrate(base: string, requestId: string): ApiDriver {
+  const api = apiAt(base, { headers: { 'X-Request-ID': requestId } });
+  return drive(async (request) => {
     const start = performance.now();
-    const sent = { 'Content-Type': 'application/json', 'X-Request-ID': requestId, ...headers };
-    const answer: Answer = await send(api, { path: `/api/v1/${path}`, body, headers: sent });
-    show('POST', `/api/v1/${path}`);
+    const answer = await api.send(request);
+    show(request.method ?? 'POST', request.path);
     show(String(answer.status), `${shorten(answer.text)} (${milliseconds(start, performance.now())})`);
-    if (answer.status !== status) throw new Error(`expected ${status}, got ${answer.status}`);
     return answer;
-  };
+  });
 }
 
 /** Shortens tokens, which are long and should not stay in a terminal's history. */

@@ -15,11 +15,11 @@ export interface KnownAccount extends AccountRecord {
 export async function registerKnown(api: TokenApi, ledger: Ledger): Promise<KnownAccount> {
   const email = newEmail();
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
-  const { data } = (await api.post('/api/v1/auth/register', body, { 'Idempotency-Key': email })).json;
+  const { data } = (await api.registerAccount(body, { 'Idempotency-Key': email })).json;
   const { user_id: userId, home_group_id: groupId } = data;
   const registration = { email, invite: undefined, person: { groupId }, outcome: 'acknowledged', userId } as const;
   ledger.registrations.set(email, { ...registration, firstGroupId: groupId });
-  const tokens = (await api.post('/api/v1/auth/login', { email, password })).json.data;
+  const tokens = (await api.logIn({ email, password })).json.data;
   const { session_id: sessionId, device_id: deviceId, access_token: accessToken, refresh_token: refreshToken } = tokens;
   const common = { sessionId, userId, deviceId, accessToken, refreshToken, streamPath: '', streams: new Set<never>() };
   ledger.sessions.set(sessionId, { ...common, state: 'live' });

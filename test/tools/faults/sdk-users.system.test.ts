@@ -3,7 +3,8 @@ import { promisify } from 'node:util';
 import { findFreePort, waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { logIn as logInElsewhere } from '../../support/accounts.ts';
-import { bearer, cheapHashes } from '../../support/groups.ts';
+import { bearer } from '../../support/api-driver.ts';
+import { cheapHashes } from '../../support/groups.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { createHistory } from './load/history.ts';
 import { createLedger } from './load/ledger.ts';
@@ -104,7 +105,7 @@ describe('the end of a session', () => {
 
   test('a session that the service ends is a violation', async () => {
     const tokens = await logInElsewhere(stack, user.email, { password: user.password });
-    await stack.post('/api/v1/auth/logout-all', {}, bearer(tokens));
+    await stack.logOutAll({}, bearer(tokens));
     // The stream is closed, and the app asks by a refresh why.
     await waitUntil(async () => violations().length > 0, { what: 'the end to be told', timeoutMs: long });
     expect(user.world.history.violations).toMatchObject([{ what: lost, detail: { reason: 'revoked' } }]);

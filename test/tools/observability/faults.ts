@@ -1,4 +1,5 @@
 import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { until } from '../../support/sign-in-faults.ts';
 import type { TestStack } from '../../support/test-stack.ts';
 
@@ -20,7 +21,7 @@ const flood: Fault = {
   name: '60 logins at once, again and again',
   alerts: ['AuthHashesShed', 'AuthAvailabilityBudgetFastBurn'],
   async induce(stack, enough) {
-    const client = () => until(enough, 200, () => stack.post('/api/v1/auth/login', { email: newEmail(), password }));
+    const client = () => until(enough, 200, () => stack.logIn({ email: newEmail(), password }));
     await Promise.all(Array.from({ length: 60 }, client));
   },
 };
@@ -29,10 +30,9 @@ const redisGone: Fault = {
   name: 'Redis is killed, and apps go on',
   alerts: ['AuthRedisAway'],
   async induce(stack, enough) {
-    const { access_token } = await newSession(stack);
+    const session = await newSession(stack);
     await stack.redis.kill();
-    const Authorization = `Bearer ${access_token}`;
-    await until(enough, 0, () => stack.get('/api/v1/auth/sessions', { Authorization }));
+    await until(enough, 0, () => stack.listSessions(bearer(session)));
   },
 };
 

@@ -9,6 +9,7 @@ import { createAccessTokenSigner, generateSigningKey, loadKeyFile } from '@auth-
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT } from 'jose';
 import { logOut, newSession } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
 import { type Answer, send } from '../../support/http-client.ts';
 import { siblingCredential } from '../../support/siblings.ts';
 import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
@@ -83,7 +84,7 @@ described('the sibling in %s', (language) => {
   });
 
   const ask = (token: string, method = 'GET'): Promise<Answer> =>
-    send(base, { method, path: '/pantry', headers: { Authorization: `Bearer ${token}` } }).catch(
+    send(base, { method, path: '/pantry', headers: bearer(token) }).catch(
       () => ({ status: 0, headers: {}, text: '', json: undefined }) satisfies Answer,
     );
   const verdict = async (token: string) => {
@@ -166,8 +167,8 @@ described('the sibling in %s', (language) => {
     [
       'a statement of the feed',
       async () => {
-        const headers = { Authorization: `Bearer ${siblingCredential()}` };
-        const answer = await scene.api.post('/api/v1/revocations', { nonce: 'A'.repeat(22) }, headers);
+        const headers = bearer(siblingCredential());
+        const answer = await scene.api.readRevocations({ nonce: 'A'.repeat(22) }, headers);
         return answer.json.data.statement;
       },
     ],

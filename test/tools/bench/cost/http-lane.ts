@@ -1,7 +1,8 @@
+import { bearer } from '../../../support/api-driver.ts';
 import { answerTo, begin, keepConnections } from '../../../support/http-client.ts';
 
 export interface LaneRequest {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: string;
   readonly path: string;
   /** An object is sent as JSON, and parameters as a form. */
   readonly body?: object | URLSearchParams;
@@ -25,7 +26,7 @@ export function openHttpLane(port: number, maxSockets = 64): HttpLane {
       const { type, payload } = encoded(body);
       const headers = {
         'X-Request-ID': 'bench-cost',
-        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+        ...(token === undefined ? {} : bearer(token)),
         ...(type === undefined ? {} : { 'Content-Type': type, 'Content-Length': String(Buffer.byteLength(payload)) }),
         ...more,
       };

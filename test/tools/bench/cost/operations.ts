@@ -1,4 +1,5 @@
 import { newEmail, password } from '../../../support/accounts.ts';
+import { requestTo } from '../../../support/api-driver.ts';
 import type { Ground } from './ground.ts';
 import type { HttpLane } from './http-lane.ts';
 
@@ -8,19 +9,18 @@ export type OperationRun = (index: number) => Promise<void>;
 /** Creates the data for `count` runs, and returns the function that does the run with a given index. */
 export type Operation = (ground: Ground, count: number) => Promise<(lane: HttpLane, index: number) => Promise<void>>;
 
-const auth = '/api/v1/auth';
 /** Enough sessions for all operations that run at once, because two refreshes with one token would count as theft. */
 const leastSessions = 64;
 
 export const operations = {
   register: async () => async (lane) => {
     const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
-    await lane.send({ path: `${auth}/register`, body });
+    await lane.send(requestTo('registerAccount', body));
   },
   login: async (ground, count) => {
     const emails = await ground.accounts(count);
     return async (lane, index) => {
-      await lane.send({ path: `${auth}/login`, body: { email: emails[index], password } });
+      await lane.send(requestTo('logIn', { email: emails[index], password }));
     };
   },
   // Each session asks repeatedly, so every look-up of its token after the first is a cache hit.
@@ -28,7 +28,7 @@ export const operations = {
     const sessions = await ground.sessions(Math.min(count, 100));
     return async (lane, index) => {
       const token = sessions[index % sessions.length]?.accessToken ?? '';
-      await lane.send({ method: 'GET', path: `${auth}/sessions`, token });
+      await lane.send({ ...requestTo('listSessions'), token });
     };
   },
   // Each session refreshes repeatedly with its newest token, as a device does.
@@ -36,7 +36,7 @@ export const operations = {
     const wanted = Math.max(leastSessions, Math.ceil(count / ground.refreshesEach));
     const idle = (await ground.sessions(Math.min(count, wanted))).map(({ refreshToken }) => refreshToken);
     return async (lane) => {
-      const { refresh_token } = await lane.send({ path: `${auth}/refresh`, body: { refresh_token: idle.shift() } });
+      const { refresh_token } = await lane.send(requestTo('refreshTokens', { refresh_token: idle.shift() }));
       idle.push(refresh_token);
     };
   },
@@ -44,7 +44,7 @@ export const operations = {
     const sessions = await ground.sessions(count);
     return async (lane, index) => {
       const { accessToken: token = '', refreshToken: refresh_token = '' } = sessions[index] ?? {};
-      await lane.send({ path: `${auth}/logout`, body: { refresh_token }, token });
+      await lane.send({ ...requestTo('logOut', { refresh_token }), token });
     };
   },
 } as const satisfies Record<string, Operation>;

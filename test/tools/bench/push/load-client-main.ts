@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { bearer } from '../../../support/api-driver.ts';
 import { openSocket } from '../../../support/raw-connection.ts';
 import { clientFrame, findFrames, handshakeRequest, opcodes, readFrames } from '../../../support/websocket-wire.ts';
 import type { ClientOrder, ClientReport, ClientSettings } from './load-client-protocol.ts';
@@ -82,7 +83,7 @@ function openStream(index: number, port: number): Promise<void> {
     return bytes.subarray(start);
   }
 
-  socket.write(handshakeRequest(`/ws/push-stream/${sessionId}`, { Authorization: `Bearer ${token}` }));
+  socket.write(handshakeRequest(`/ws/push-stream/${sessionId}`, bearer(token)));
   socket.on('data', (chunk: Buffer) => {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     try {

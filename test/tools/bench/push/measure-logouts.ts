@@ -6,6 +6,7 @@ import { findFreePort } from '@auth-account/local-stack';
 import type { Collections } from '@auth-account/stores';
 import { hash } from '@node-rs/argon2';
 import { password } from '../../../support/accounts.ts';
+import { requestTo } from '../../../support/api-driver.ts';
 import { seedAccounts } from '../../../support/seed-accounts.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
 import { runAtOnce } from '../at-once.ts';
@@ -97,7 +98,7 @@ async function logInAll(api: HttpLane, emails: readonly string[]): Promise<Logge
   const sessions: LoggedIn[] = [];
   const lane = async () => {
     for (let email = rest.pop(); email !== undefined; email = rest.pop()) {
-      const data = await api.send({ path: '/api/v1/auth/login', body: { email, password } });
+      const data = await api.send(requestTo('logIn', { email, password }));
       const { session_id: sessionId, access_token: token, refresh_token: refreshToken } = data;
       sessions.push({ sessionId, token, refreshToken, groupId: data.home_group_id });
     }
@@ -118,7 +119,7 @@ function createLogOut(api: HttpLane, client: LoadClient, sessions: readonly Logg
     const closed = client.closed(index);
     const begun = monotonicNow();
     const body = { refresh_token: refreshToken };
-    const answered = api.send({ path: '/api/v1/auth/logout', body, token }).then(monotonicNow);
+    const answered = api.send({ ...requestTo('logOut', body), token }).then(monotonicNow);
     const [{ at, code }, answeredAt] = await Promise.all([closed, answered]);
     if (code !== 1000) throw new Error(`the stream of a logout closed with ${code}`);
     return { toClose: at - begun, toAnswer: answeredAt - begun, answeredAt };

@@ -1,14 +1,9 @@
-import { type Agent, answerTo, begin, type TextAnswer } from '../../../support/http-client.ts';
+import { drive, type Operations } from '../../../support/api-driver.ts';
+import { type Agent, answerTo, begin, type SentRequest, type TextAnswer } from '../../../support/http-client.ts';
 
-/** One request of an agent. */
-export interface Question {
+/** One request of an agent. Its body is sent as JSON. */
+export interface Question extends Omit<SentRequest, 'path' | 'signal'> {
   readonly url: string;
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The body, which is sent as JSON. */
-  readonly body?: unknown;
-  /** The HTTP agent that keeps the connection. Without an agent, the request has a separate connection. */
-  readonly agent?: Agent;
   /** False to send no `X-Request-ID`. */
   readonly isNamed?: boolean;
 }
@@ -34,6 +29,11 @@ export class AskError extends Error {
     super(`${cause.code ?? cause.name} ${phase}`, { cause });
     this.requestId = requestId;
   }
+}
+
+/** Creates a driver of the api, over the agent's connections if one is given. */
+export function apiAt(api: string, agent?: Agent): Operations<Reply> {
+  return drive(({ path, ...request }) => ask({ ...request, url: api + path, agent }));
 }
 
 /** Sends a request once, without retries. Rejects with an `AskError` on any fault of the connection, and after 10 s. */

@@ -1,7 +1,8 @@
+import { bearer, type Operations } from '../../../support/api-driver.ts';
 import { type Agent, keepConnections } from '../../../support/http-client.ts';
-import { type AskError, ask, type Question } from './ask.ts';
+import { type AskError, apiAt, type Reply } from './ask.ts';
 import type { LoadOrder, LoadReport } from './protocol.ts';
-import { bearer, newSessions, password, type Session } from './sessions.ts';
+import { newSessions, password, type Session } from './sessions.ts';
 
 /** A steady load that goes on until it is stopped. */
 export interface Load {
@@ -52,7 +53,7 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder): Pr
     const kind = `${work.name} over a ${isKept ? 'kept' : 'fresh'} connection`;
     const start = performance.now();
     try {
-      const reply = await ask({ ...work.question(api, user.session), ...(isKept ? { agent: user.kept } : {}) });
+      const reply = await work.send(apiAt(api, isKept ? user.kept : undefined), user.session);
       figures.durations.push(reply.ms);
       if (reply.status !== 200) note(`${kind}: ${reply.status} ${reply.json?.error_code ?? ''}`, start);
       else if (reply.json.data.refresh_token) user.session = { ...user.session, ...reply.json.data };
@@ -97,25 +98,22 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder): Pr
 
 interface Work {
   readonly name: string;
-  question(api: string, session: Session): Question;
+  send(api: Operations<Reply>, session: Session): Promise<Reply>;
 }
 
 const login: Work = {
   name: 'login',
-  question: (api, { email, device_id }) => ({
-    url: `${api}/api/v1/auth/login`,
-    body: { email, password, device_id },
-  }),
+  send: (api, { email, device_id }) => api.logIn({ email, password, device_id }),
 };
 
 const refresh: Work = {
   name: 'refresh',
-  question: (api, { refresh_token }) => ({ url: `${api}/api/v1/auth/refresh`, body: { refresh_token } }),
+  send: (api, { refresh_token }) => api.refreshTokens({ refresh_token }),
 };
 
 const listSessions: Work = {
   name: 'sessions',
-  question: (api, session) => ({ url: `${api}/api/v1/auth/sessions`, method: 'GET', headers: bearer(session) }),
+  send: (api, session) => api.listSessions(bearer(session)),
 };
 
 /** Spreads the actions by a multiplier that is coprime to the number of users, so that each user does everything. */

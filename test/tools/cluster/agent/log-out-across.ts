@@ -1,7 +1,8 @@
+import { bearer } from '../../../support/api-driver.ts';
 import type { StreamClient } from '../../../support/push-client.ts';
-import { ask } from './ask.ts';
+import { apiAt } from './ask.ts';
 import type { AcrossOrder, AcrossReport } from './protocol.ts';
-import { bearer, newSessions, openStream, type Session } from './sessions.ts';
+import { newSessions, openStream, type Session } from './sessions.ts';
 
 interface Place {
   readonly api: string;
@@ -36,7 +37,7 @@ export async function logOutAcross({ apis, gateways, each }: AcrossOrder): Promi
 
 async function logOut({ api, session, stream }: Place): Promise<number> {
   const start = performance.now();
-  const { status } = await ask({ url: `${api}/api/v1/auth/logout`, headers: bearer(session), body: session });
+  const { status } = await apiAt(api).logOut(session, bearer(session));
   if (status !== 200) throw new Error(`the logout was answered ${status}`);
   return (await stream.closed).at - start;
 }

@@ -1,5 +1,6 @@
+import { dataOf } from '../../../support/api-driver.ts';
 import { openGreeted, type StreamClient } from '../../../support/push-client.ts';
-import { ask, type Question, type Reply } from './ask.ts';
+import { apiAt } from './ask.ts';
 
 export const password = 'correct horse battery staple';
 
@@ -13,28 +14,15 @@ export interface Session {
   readonly refresh_token: string;
 }
 
-/** Sends a request, and throws if the answer has another status. */
-export async function expectStatus(status: number, question: Question): Promise<Reply> {
-  const reply = await ask(question);
-  if (reply.status === status) return reply;
-  throw new Error(`${question.url} answered ${reply.status} in place of ${status}: ${JSON.stringify(reply.json)}`);
-}
-
-export const bearer = ({ access_token }: Pick<Session, 'access_token'>) => ({
-  Authorization: `Bearer ${access_token}`,
-});
-
 export async function register(api: string): Promise<{ readonly email: string; readonly user_id: string }> {
   const email = `${crypto.randomUUID()}@cluster.invalid`;
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
-  const { json } = await expectStatus(201, { url: `${api}/api/v1/auth/register`, body });
-  return { email, user_id: json.data.user_id };
+  return { email, user_id: (await dataOf(apiAt(api).registerAccount(body), 201)).user_id };
 }
 
 /** Logs in on the given device, or on a new one. */
 export async function logIn(api: string, email: string, device_id: string = crypto.randomUUID()): Promise<Session> {
-  const { json } = await expectStatus(200, { url: `${api}/api/v1/auth/login`, body: { email, password, device_id } });
-  return { ...json.data, email };
+  return { ...(await dataOf(apiAt(api).logIn({ email, password, device_id }))), email };
 }
 
 /** Creates accounts with a session each. It creates few at once, because each costs two hashes. */

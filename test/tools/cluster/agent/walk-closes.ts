@@ -1,7 +1,8 @@
+import { bearer, dataOf } from '../../../support/api-driver.ts';
 import type { StreamClient } from '../../../support/push-client.ts';
-import { ask } from './ask.ts';
+import { apiAt } from './ask.ts';
 import type { CloseReport, Target } from './protocol.ts';
-import { bearer, expectStatus, logIn, openStream, register, type Session, type StreamCredentials } from './sessions.ts';
+import { logIn, openStream, register, type Session, type StreamCredentials } from './sessions.ts';
 
 /**
  * Ends a stream in each way that an app can cause, and reports how each end arrives. Does not use the client of apps,
@@ -21,21 +22,15 @@ export async function walkCloses({ api, push, by }: Target & { by: StreamCredent
   }
 
   return [
-    await end('logout', (session) =>
-      ask({ url: `${api}/api/v1/auth/logout`, headers: bearer(session), body: session }),
-    ),
+    await end('logout', (session) => apiAt(api).logOut(session, bearer(session))),
     await end('ended by another device', async ({ session_id }) => {
       const other = await logIn(api, email);
-      await ask({ url: `${api}/api/v1/auth/sessions/${session_id}`, method: 'DELETE', headers: bearer(other) });
+      await apiAt(api).revokeSession({ session_id }, bearer(other));
     }),
     await end('login on the same device', ({ device_id }) => logIn(api, email, device_id)),
     await end('second stream of the session', (session) => openStream(push, session, by)),
     await end('move to another group', (session) =>
-      expectStatus(200, {
-        url: `${api}/api/v1/invites/${invite}/accept`,
-        headers: bearer(session),
-        body: { leave_current_group: true },
-      }),
+      dataOf(apiAt(api).acceptInvite({ token: invite, leave_current_group: true }, bearer(session))),
     ),
     { way: 'wrong token', end: await refusalOf(push, await logIn(api, email), by), ms: 0 },
   ];
@@ -44,9 +39,8 @@ export async function walkCloses({ api, push, by }: Target & { by: StreamCredent
 /** Returns the token of an invite into a new account's group. */
 async function inviteOfAnother(api: string): Promise<string> {
   const { email } = await register(api);
-  const headers = bearer(await logIn(api, email));
-  const { json } = await expectStatus(201, { url: `${api}/api/v1/invites`, headers, body: {} });
-  return json.data.invite_token;
+  const caller = bearer(await logIn(api, email));
+  return (await dataOf(apiAt(api).createInvite({}, caller), 201)).invite_token;
 }
 
 async function refusalOf(push: string, session: Session, by: StreamCredentials): Promise<string> {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask } from './ask.ts';
+import { bearer } from '../../../support/api-driver.ts';
+import { apiAt, ask } from './ask.ts';
 import type { MainPathReport, Target } from './protocol.ts';
-import { bearer, logIn, openStream, register } from './sessions.ts';
+import { logIn, openStream, register } from './sessions.ts';
 
 /** The URL at which the receiver in this pod reports arrivals. */
 const arrivals = 'http://127.0.0.1:8090/arrivals';
@@ -23,12 +24,12 @@ export async function walkMainPath({ api, push }: Target): Promise<MainPathRepor
   const loginMs = performance.now() - beforeLogin;
   const stream = await openStream(push, session);
 
-  const logout = { url: `${api}/api/v1/auth/logout`, headers: bearer(session), body: session };
+  const logOut = () => apiAt(api).logOut(session, bearer(session));
   const beforeLogout = performance.now();
-  const { status, ms: logoutMs } = await ask(logout);
+  const { status, ms: logoutMs } = await logOut();
   if (status !== 200) throw new Error(`the logout was answered ${status}`);
   const { code, reason, at } = await stream.closed;
-  const again = (await ask(logout)).status;
+  const again = (await logOut()).status;
   const eventMs = event.at - registeredAt;
   return {
     registerMs,

@@ -2,9 +2,10 @@ import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
 import { networkOf } from '@auth-account/lifecycle';
 import { waitUntil } from '@auth-account/local-stack';
+import { requestTo } from '../../../support/api-driver.ts';
 import { openSocket } from '../../../support/raw-connection.ts';
 import type { StreamCredentials } from '../agent/sessions.ts';
-import type { AgentClient } from '../agent-client.ts';
+import { type AgentClient, apiBy } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 import { authorityObject, type Entrance, type ReverseProxy } from '../proxy.ts';
@@ -42,7 +43,7 @@ export async function openEntrances(
  */
 async function readKeys(agent: AgentClient, url: string): Promise<number> {
   try {
-    return (await agent.call('ask', { url: `${url}/.well-known/jwks.json`, method: 'GET' })).status;
+    return (await apiBy(agent, url).listPublicKeys()).status;
   } catch {
     return 0;
   }
@@ -71,15 +72,15 @@ export async function checkCloses({ reporter, agent }: Cluster, { url }: Entranc
 /** Checks that the proxy creates an id if the app has sent none, and otherwise keeps the app's. */
 export async function checkRequestIds({ reporter, agent }: Cluster, inside: AgentClient, { url }: Entrance) {
   await reporter.check('a request without X-Request-ID gets one from the proxy, and an own one stays', async () => {
-    const path = '/api/v1/auth/sessions';
-    const bare = { method: 'GET', isNamed: false };
+    const { method, path } = requestTo('listSessions');
+    const bare = { method, isNamed: false };
     const direct = await inside.call('ask', { url: `http://auth-account-api${path}`, ...bare });
     assert.equal(direct.status, 400, 'the api itself requires an id');
     const made = await agent.call('ask', { url: url + path, ...bare });
     assert.equal(made.status, 401, 'without a token');
     assert.match(made.requestId ?? '', uuid);
     const own = `cluster-${crypto.randomUUID()}`;
-    const kept = await agent.call('ask', { url: url + path, method: 'GET', headers: { 'X-Request-ID': own } });
+    const kept = await apiBy(agent, url).listSessions({ 'X-Request-ID': own });
     assert.equal(kept.requestId, own);
     return [`made: ${made.requestId}; without the proxy: ${direct.status} ${direct.json.error_code}`];
   });
@@ -157,7 +158,7 @@ export async function checkClientAddress(
         password: 'not the password',
         device_id: crypto.randomUUID(),
       };
-      const refused = await agent.call('ask', { url: `${url}/api/v1/auth/login`, headers: forged, body });
+      const refused = await apiBy(agent, url).logIn(body, forged);
       const audited = await findAudit(kubernetes, 'api', refused.requestId ?? '');
       assert.equal(audited, network, 'address in the audit log of the api');
       const handshake = `cluster-${crypto.randomUUID()}`;
@@ -165,16 +166,16 @@ export async function checkClientAddress(
       const byGateway = await findAudit(kubernetes, 'push-gateway', handshake);
       assert.equal(byGateway, network, 'address in the audit log of the gateway');
 
-      const path = `/api/v1/invites/${crypto.randomUUID()}`;
+      const invite = { token: crypto.randomUUID() };
       let asked = 0;
       let status = 0;
       while (status !== 429 && asked < patience) {
         const headers = { 'X-Forwarded-For': `203.0.113.${asked % 250}` };
-        ({ status } = await agent.call('ask', { url: url + path, method: 'GET', headers }));
+        ({ status } = await apiBy(agent, url).findInvite(invite, headers));
         asked += 1;
       }
       assert.equal(status, 429, `each of ${asked} requests had another forged address, and none was refused`);
-      const other = await inside.call('ask', { url: `http://auth-account-api${path}`, method: 'GET' });
+      const other = await apiBy(inside).findInvite(invite);
       assert.equal(other.status, 404, 'for a client of another address');
       return [`${network} in both audit logs; the limit of 40 a minute held after ${asked} forged addresses`];
     },

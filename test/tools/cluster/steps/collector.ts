@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
 import type { Reply } from '../agent/ask.ts';
+import { apiBy } from '../agent-client.ts';
 import type { Cluster, Images } from '../cluster.ts';
 import { runCommand } from '../run-command.ts';
 
@@ -79,16 +80,16 @@ async function buildCollectorImage({ registry, tag }: Images, program: string): 
  * time.
  */
 async function sendTraffic({ agent }: Cluster) {
-  const api = 'http://auth-account-api';
+  const api = apiBy(agent);
   const register = () => {
     const email = `${crypto.randomUUID()}@cluster.invalid`;
     const body = { email, password: 'correct horse battery staple', space_creation_mode: 'CREATE_NEW_HOME' };
-    return agent.call('ask', { url: `${api}/api/v1/auth/register`, body });
+    return api.registerAccount(body);
   };
   const idsOf = (replies: readonly Reply[]) => replies.map(({ requestId = '' }) => requestId);
-  const ask = () => agent.call('ask', { url: `${api}/.well-known/jwks.json`, method: 'GET' });
   const others: Reply[] = [];
-  while (others.length < ordinary) others.push(...(await Promise.all(Array.from({ length: 20 }, ask))));
+  while (others.length < ordinary)
+    others.push(...(await Promise.all(Array.from({ length: 20 }, () => api.listPublicKeys()))));
   await agent.call('paceReceiver', { ms: slowMs });
   const slow: Reply[] = [];
   while (slow.length < notable) slow.push(await register());

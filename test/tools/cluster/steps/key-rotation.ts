@@ -2,7 +2,9 @@ import { strict as assert } from 'node:assert';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
+import { bearer } from '../../../support/api-driver.ts';
 import type { Session } from '../agent/sessions.ts';
+import { apiBy } from '../agent-client.ts';
 import { type Cluster, ports } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 import { findBlocks, findPreparation, runInShell, withPageFolder } from '../page-commands.ts';
@@ -91,8 +93,7 @@ export async function beginRotation(cluster: Cluster): Promise<Rotation> {
 async function assertAccepted({ agent }: Cluster, apis: readonly string[], sessions: readonly Session[]) {
   for (const api of apis) {
     for (const { access_token } of sessions) {
-      const headers = { Authorization: `Bearer ${access_token}` };
-      const { status } = await agent.call('ask', { url: `${api}/api/v1/auth/sessions`, method: 'GET', headers });
+      const { status } = await apiBy(agent, api).listSessions(bearer(access_token));
       assert.equal(status, 200, `${api} takes a token of ${kidOf(access_token)}`);
     }
   }

@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert';
+import { apiBy } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
 import { findPageCommands, findPreparation, runInShell } from '../page-commands.ts';
 
@@ -18,10 +19,8 @@ export async function checkPages({ reporter, kubernetes, agent }: Cluster): Prom
     assert.equal(started.status, 0, started.said);
     const authctlJson = (line: string) => JSON.parse(runInShell(`${functions}\nauthctl ${line} --json`).stdout);
     const email = `${crypto.randomUUID()}@cluster.invalid`;
-    const registered = await agent.call('ask', {
-      url: 'http://auth-account-api/api/v1/auth/register',
-      body: { email, password: 'a kettle, two pans', space_creation_mode: 'CREATE_NEW_HOME' },
-    });
+    const body = { email, password: 'a kettle, two pans', space_creation_mode: 'CREATE_NEW_HOME' };
+    const registered = await apiBy(agent).registerAccount(body);
     assert.equal(registered.status, 201);
     const values = {
       user_id: authctlJson(`user show ${email}`).user_id,

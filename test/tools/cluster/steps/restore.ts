@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { bearer } from '../../../support/api-driver.ts';
 import type { Session } from '../agent/sessions.ts';
-import type { AgentClient } from '../agent-client.ts';
+import { type AgentClient, apiBy } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 import { findBlocks, findPreparation, runInShell, withPageFolder } from '../page-commands.ts';
@@ -47,12 +48,15 @@ async function restore({ namespace, settled }: Kubernetes, outside: AgentClient,
     assert.equal(status, 0, said);
   };
   run(`${functions}\n${start}`);
+  const api = apiBy(outside, url);
+  const refresh = ({ refresh_token }: Session) => api.refreshTokens({ refresh_token });
+  const logOut = (session: Session) => api.logOut({ refresh_token: session.refresh_token }, bearer(session));
   const newSession = () => outside.call('newSession', { api: url });
   const [kept, ended] = [await newSession(), await newSession()];
   const moment = new Date().toISOString();
   run('mongodump --uri="$MONGODB_ADMIN" --oplog --gzip --archive=backup.gz');
-  const keptLater = await refresh(outside, url, kept);
-  assert.equal((await logOut(outside, url, ended)).status, 200);
+  const keptLater = await refresh(kept);
+  assert.equal((await logOut(ended)).status, 200);
   const late = await newSession();
 
   const begin = performance.now();
@@ -60,32 +64,13 @@ async function restore({ namespace, settled }: Kubernetes, outside: AgentClient,
   const seconds = ((performance.now() - begin) / 1_000).toFixed(0);
   await Promise.all(['api', 'push-gateway', 'worker'].map((component) => settled(component)));
 
-  const read = await ask(outside, `${url}/api/v1/account`, { method: 'GET', headers: bearer(keptLater.json.data) });
+  const read = await api.findAccount(bearer(keptLater.json.data));
   assert.equal(read.json.error_code, 'IAD_JWT_ACCESS_INVALID', 'a token of the former key');
-  assert.equal(
-    (await refresh(outside, url, keptLater.json.data)).status,
-    200,
-    'a session goes on after later refreshes',
-  );
-  assert.equal((await refresh(outside, url, ended)).json.error_code, 'IAD_JWT_REFRESH_STOLEN', 'ended again');
-  assert.equal((await refresh(outside, url, late)).json.error_code, 'IAD_JWT_REFRESH_EXPIRED', 'never was');
-  assert.equal((await logOut(outside, url, await newSession())).status, 200, 'all works again');
+  assert.equal((await refresh(keptLater.json.data)).status, 200, 'a session goes on after later refreshes');
+  assert.equal((await refresh(ended)).json.error_code, 'IAD_JWT_REFRESH_STOLEN', 'ended again');
+  assert.equal((await refresh(late)).json.error_code, 'IAD_JWT_REFRESH_EXPIRED', 'never was');
+  assert.equal((await logOut(await newSession())).status, 200, 'all works again');
   return [`its commands took ${seconds} s`];
-}
-
-const bearer = ({ access_token }: Session) => ({ Authorization: `Bearer ${access_token}` });
-
-function ask(agent: AgentClient, url: string, question: object) {
-  return agent.call('ask', { url, ...question });
-}
-
-function refresh(agent: AgentClient, url: string, { refresh_token }: Session) {
-  return ask(agent, `${url}/api/v1/auth/refresh`, { body: { refresh_token } });
-}
-
-function logOut(agent: AgentClient, url: string, session: Session) {
-  const { refresh_token } = session;
-  return ask(agent, `${url}/api/v1/auth/logout`, { body: { refresh_token }, headers: bearer(session) });
 }
 
 /** Addresses of the stores for an administrator on this machine. */

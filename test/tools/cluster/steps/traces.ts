@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { apiBy } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
 
 /** Values of a release whose services send to the receiver the traces that a client asks for. */
@@ -26,8 +27,7 @@ export async function checkTraces({ reporter, agent }: Cluster): Promise<void> {
     const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
     const email = `${crypto.randomUUID()}@cluster.invalid`;
     const body = { email, password: 'correct horse battery staple', space_creation_mode: 'CREATE_NEW_HOME' };
-    const url = 'http://auth-account-api/api/v1/auth/register';
-    assert.equal((await agent.call('ask', { url, headers, body })).status, 201);
+    assert.equal((await apiBy(agent).registerAccount(body, headers)).status, 201);
     const until = performance.now() + limitMs;
     for (;;) {
       const spans = { url: `http://127.0.0.1:8090/spans/${traceId}`, method: 'GET' };

@@ -1,5 +1,6 @@
 import type { Collections } from '@auth-account/stores';
 import { decodeJwt } from 'jose';
+import { requestTo } from '../../../support/api-driver.ts';
 import type { World } from '../load/app.ts';
 import { sendFromApp } from '../load/app-request.ts';
 import { openAppStream } from '../load/app-stream.ts';
@@ -65,7 +66,7 @@ export async function checkEnded(world: World, ended: readonly Ended[]): Promise
 async function checkToken(world: World, { session, of, accessToken }: Ended): Promise<void> {
   const { streamPath, refreshToken: refresh_token } = session;
   const common = { timeoutMs, requestId: world.nextRequestId() };
-  const request = { method: 'GET', path: '/api/v1/auth/sessions', accessToken } as const;
+  const request = { ...requestTo('listSessions'), accessToken };
   const answers = world.apiPorts.map((port) => sendFromApp(request, { ...common, port }));
   const upgrades = world.gatewayPorts.map((port) =>
     openAppStream({ ...common, port, path: streamPath, accessToken, onClose: () => undefined }),
@@ -80,7 +81,7 @@ async function checkToken(world: World, { session, of, accessToken }: Ended): Pr
     stream.terminate();
   }
   if (of === 'claims') return;
-  const refresh = { method: 'POST', path: '/api/v1/auth/refresh', body: { refresh_token } } as const;
+  const refresh = requestTo('refreshTokens', { refresh_token });
   const refreshed = await Promise.all(world.apiPorts.map((port) => sendFromApp(refresh, { ...common, port })));
   if (refreshed.some((reply) => reply?.status === 200)) {
     world.history.violate('a session that has ended was refreshed', { ...describe(session), ...common });

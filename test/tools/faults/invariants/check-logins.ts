@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { requestTo } from '../../../support/api-driver.ts';
 import { callUntilAnswered, patiently, type World } from '../load/app.ts';
 import type { Reply } from '../load/app-request.ts';
 import { isDue } from '../load/credentials.ts';
@@ -28,7 +29,7 @@ async function checkAccount(world: World, account: AccountRecord): Promise<void>
   const { deletion, holds } = person;
   const isGone = deletion !== undefined && isDue(deletion);
   for (const pair of [...former.slice(-1), ...(isGone ? holds : [])].filter(hasPassword)) {
-    const reply = await send(world, person.id, '/api/v1/auth/login', pair);
+    const reply = await send(world, person.id, 'logIn', pair);
     if (reply?.status === 401) continue;
     world.history.violate('void credentials were not refused', { userId, isGone, ...saying(reply) });
   }
@@ -42,7 +43,7 @@ async function checkPresent(world: World, { userId, person }: AccountRecord): Pr
   const { deletion, holds } = person;
   const good = holds.filter(hasPassword);
   const replies: (Reply | undefined)[] = [];
-  for (const pair of good) replies.push(await send(world, person.id, '/api/v1/auth/login', pair));
+  for (const pair of good) replies.push(await send(world, person.id, 'logIn', pair));
   const accepted = replies.filter((reply) => isAccepted(reply, deletion)).length;
   // No login need succeed if the password may be void, or if a deletion that was requested has no answer.
   const isUnknown = good.length < holds.length || (deletion !== undefined && deletion.deletesAt === undefined);
@@ -58,7 +59,7 @@ function isAccepted(reply: Reply | undefined, deletion: Deletion | undefined): b
 
 async function register(world: World, person: number, pair: Credentials | undefined): Promise<void> {
   const body = { email: pair?.email, password: 'of somebody else', space_creation_mode: 'CREATE_NEW_HOME' };
-  const reply = await send(world, person, '/api/v1/auth/register', body);
+  const reply = await send(world, person, 'registerAccount', body);
   if (reply?.status !== 201) {
     world.history.violate('the address of an account that is gone is not free', {
       email: pair?.email,
@@ -67,10 +68,15 @@ async function register(world: World, person: number, pair: Credentials | undefi
   }
 }
 
-async function send(world: World, id: number, path: string, fields: object): Promise<Reply | undefined> {
+async function send(
+  world: World,
+  id: number,
+  name: 'logIn' | 'registerAccount',
+  fields: object,
+): Promise<Reply | undefined> {
   const person = { id, random: Math.random, timeoutMs };
   const idempotencyKey = randomUUID();
-  const request = () => ({ method: 'POST', path, body: fields, idempotencyKey }) as const;
+  const request = () => ({ ...requestTo(name, fields), idempotencyKey });
   // All parts are ready, so a 503 of a busy machine is repeated.
   const caller = { world: patiently(world, patienceMs), person };
   return (await callUntilAnswered(caller, { kind: 'final try', sort: 'write', request })).reply;

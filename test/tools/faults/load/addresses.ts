@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { requestTo } from '../../../support/api-driver.ts';
 import { type App, callUntilAnswered, type Errand } from './app.ts';
 import { isDoubtful, takeChallenge } from './codes.ts';
 import { adopt, beginChange, doubt, heldBy } from './credentials.ts';
@@ -12,7 +13,7 @@ export async function askForAddress(app: App): Promise<void> {
   const { person } = app;
   const email = `Person-${person.id}-${randomUUID().slice(0, 8)}@Example.com`;
   const body = { current_password: heldBy(person).password, new_email: email };
-  const request = () => ({ method: 'POST', path: '/api/v1/account/email-change', body }) as const;
+  const request = () => requestTo('requestEmailChange', body);
   const answered = await callAuthorized(app, { kind: 'code, email_change', sort: 'write', request });
   if (answered === undefined) return;
   takeChallenge(app, { purpose: 'email_change', email, wasUnsure: answered.wasUnsure }, answered.reply);
@@ -27,7 +28,7 @@ export async function changeAddress(app: App, errand: Errand, code: string): Pro
   const body = { challenge_id: errand.challengeId, code };
   const changes = [beginChange(person, 'email_changed')];
   doubtSessions(app, device);
-  const request = () => ({ method: 'POST', path: '/api/v1/account/email-change/confirm', body }) as const;
+  const request = () => requestTo('confirmEmailChange', body);
   const answered = await callAuthorized(app, { kind: 'email change', sort: 'write', request });
   const { reply, wasUnsure = true } = answered ?? {};
   if (reply?.status === 200) {
@@ -46,7 +47,7 @@ export async function undoAddress(app: App, email: string, undo_token: string): 
   const changes = [beginChange(person, 'undone'), beginChange(person, 'email_undone')];
   doubtSessions(app);
   const body = { undo_token };
-  const request = () => ({ method: 'POST', path: '/api/v1/auth/email-change/undo', body }) as const;
+  const request = () => requestTo('undoEmailChange', body);
   const { reply, wasUnsure } = await callUntilAnswered(app, { kind: 'undo', sort: 'write', request });
   if (reply?.status === 200) {
     adopt(person, { to, changes });

@@ -1,3 +1,4 @@
+import { bearer } from '../../../support/api-driver.ts';
 import { type Answer, keepConnections, send } from '../../../support/http-client.ts';
 
 /** An answer to a request. */
@@ -11,7 +12,7 @@ export interface Reply {
 }
 
 export interface AppRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: string;
   readonly path: string;
   readonly body?: object;
   readonly accessToken?: string | undefined;
@@ -38,7 +39,7 @@ export function sendFromApp(
   const headers = {
     'Content-Type': 'application/json',
     'X-Request-ID': requestId,
-    ...(accessToken === undefined ? {} : { Authorization: `Bearer ${accessToken}` }),
+    ...(accessToken === undefined ? {} : bearer(accessToken)),
     ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
     ...(network === undefined ? {} : { 'X-Forwarded-For': network }),
   };

@@ -1,3 +1,4 @@
+import { requestTo } from '../../../support/api-driver.ts';
 import { type App, callUntilAnswered, type Errand } from './app.ts';
 import type { Reply } from './app-request.ts';
 import { heldBy } from './credentials.ts';
@@ -23,9 +24,11 @@ export function takeChallenge(
 export async function askForCode(app: App, purpose: 'password_reset' | 'account_deletion'): Promise<void> {
   const { person, device } = app;
   const { email } = heldBy(person);
-  const path = purpose === 'password_reset' ? '/api/v1/auth/password-reset' : '/api/v1/auth/deletion';
-  const body = { email, ...(purpose === 'password_reset' ? { device_id: device.deviceId } : {}) };
-  const request = () => ({ method: 'POST', path, body }) as const;
+  const asking = {
+    password_reset: requestTo('requestPasswordReset', { email, ...{ device_id: device.deviceId } }),
+    account_deletion: requestTo('requestDeletion', { email }),
+  };
+  const request = () => asking[purpose];
   const { reply, wasUnsure } = await callUntilAnswered(app, { kind: `code, ${purpose}`, sort: 'write', request });
   if (reply !== undefined) takeChallenge(app, { purpose, email, wasUnsure }, reply);
 }

@@ -1,3 +1,4 @@
+import { requestTo } from '../../../support/api-driver.ts';
 import { type App, callUntilAnswered, type Person } from './app.ts';
 import type { Reply } from './app-request.ts';
 import type { ChangeKind, ChangeRecord, Credentials } from './ledger.ts';
@@ -102,7 +103,7 @@ export async function tryFormer(app: App): Promise<void> {
   const pair = person.account?.former.at(-1);
   if (pair === undefined) return;
   const body = { ...pair, device_id: device.deviceId };
-  const request = () => ({ method: 'POST', path: '/api/v1/auth/login', body }) as const;
+  const request = () => requestTo('logIn', body);
   const { reply } = await callUntilAnswered(app, { kind: 'login, void', sort: 'write', request });
   if (reply === undefined || reply.status === 401) return;
   world.history.violate('a void password was not refused', { person: person.id, status: reply.status });

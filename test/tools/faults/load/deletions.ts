@@ -1,3 +1,4 @@
+import { requestTo } from '../../../support/api-driver.ts';
 import { type App, callUntilAnswered, type Errand } from './app.ts';
 import type { Reply } from './app-request.ts';
 import { isDoubtful } from './codes.ts';
@@ -22,7 +23,7 @@ export async function orderDeletion(app: App): Promise<void> {
   const change = beginChange(person, 'deletion_scheduled');
   const body = { current_password: heldBy(person).password };
   doubtSessions(app);
-  const request = () => ({ method: 'POST', path: '/api/v1/account/deletion', body }) as const;
+  const request = () => requestTo('scheduleDeletion', body);
   const answered = await callAuthorized(app, { kind: 'deletion', sort: 'write', request });
   if (answered?.reply.status === 202) takeOrder(app, change, answered.reply);
   // There is no answer, or the session is over. A login shows whether the account is to be deleted.
@@ -39,7 +40,7 @@ export async function confirmDeletion(app: App, errand: Errand, code: string): P
   const change = beginChange(person, 'deletion_scheduled');
   const body = { challenge_id: errand.challengeId, code };
   doubtSessions(app);
-  const request = () => ({ method: 'POST', path: '/api/v1/auth/deletion/confirm', body }) as const;
+  const request = () => requestTo('confirmDeletion', body);
   const { reply, wasUnsure } = await callUntilAnswered(app, { kind: 'deletion, code', sort: 'write', request });
   if (reply?.status === 202) takeOrder(app, change, reply);
   else if (reply === undefined || isDoubtful(app, errand, wasUnsure, reply)) person.deletion = { deletesAt: undefined };
@@ -64,7 +65,7 @@ export async function restore(app: App): Promise<void> {
   const { world, person, device } = app;
   const change = beginChange(person, 'deletion_cancelled');
   const body = { ...heldBy(person), device_id: device.deviceId };
-  const request = () => ({ method: 'POST', path: '/api/v1/auth/restore', body }) as const;
+  const request = () => requestTo('restoreAccount', body);
   const { reply } = await callUntilAnswered(app, { kind: 'restore', sort: 'write', request });
   if (reply?.status === 200) {
     change.outcome = 'done';

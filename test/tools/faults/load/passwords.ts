@@ -1,3 +1,4 @@
+import { requestTo } from '../../../support/api-driver.ts';
 import { type App, callUntilAnswered, type Errand, type Person } from './app.ts';
 import { isDoubtful } from './codes.ts';
 import { adopt, beginChange, doubt, heldBy } from './credentials.ts';
@@ -16,7 +17,7 @@ export async function changePassword(app: App): Promise<void> {
   const body = { current_password: heldBy(person).password, new_password: to.password };
   const changes = [beginChange(person, 'changed')];
   doubtSessions(app, device);
-  const request = () => ({ method: 'POST', path: '/api/v1/account/password', body }) as const;
+  const request = () => requestTo('changePassword', body);
   const call = { kind: 'password', sort: 'write', request } as const;
   const answered = await sendWhileOthersRefresh(app, () => callAuthorized(app, call));
   if (answered?.reply.status === 200) {
@@ -40,7 +41,7 @@ export async function resetPassword(app: App, errand: Errand, code: string): Pro
   const body = { challenge_id: errand.challengeId, code, new_password: to.password };
   const changes = [beginChange(person, 'reset')];
   doubtSessions(app);
-  const request = () => ({ method: 'POST', path: '/api/v1/auth/password-reset/confirm', body }) as const;
+  const request = () => requestTo('confirmPasswordReset', body);
   const call = { kind: 'reset', sort: 'write', request } as const;
   const { reply, wasUnsure } = await sendWhileOthersRefresh(app, () => callUntilAnswered(app, call));
   if (reply?.status === 200) {

@@ -1,3 +1,4 @@
+import { requestTo } from '../../../support/api-driver.ts';
 import { type Answered, type App, type Call, callUntilAnswered, type Device } from './app.ts';
 import type { Reply } from './app-request.ts';
 import { meetDeletion, meetLogin, settle } from './credentials.ts';
@@ -49,7 +50,7 @@ function endSession({ world, device }: App): void {
 
 async function sendLogin(app: App, pair: Credentials): Promise<Reply | undefined> {
   const body = { ...pair, device_id: app.device.deviceId, device_name: 'Phone', platform: 'android' };
-  const request = () => ({ method: 'POST', path: '/api/v1/auth/login', body }) as const;
+  const request = () => requestTo('logIn', body);
   return (await callUntilAnswered(app, { kind: 'login', sort: 'write', request })).reply;
 }
 
@@ -112,8 +113,7 @@ export async function logInAgain(app: App): Promise<void> {
 /** Refreshes with one token until there is an answer. A 401 is right only if the app may have ended the session. */
 export async function refresh(app: App): Promise<Refreshed> {
   const { world, person, device } = app;
-  const request = () =>
-    ({ method: 'POST', path: '/api/v1/auth/refresh', body: { refresh_token: device.refreshToken } }) as const;
+  const request = () => requestTo('refreshTokens', { refresh_token: device.refreshToken });
   const { reply } = await callUntilAnswered(app, { kind: 'refresh', sort: 'write', request });
   if (reply === undefined) return 'unanswered';
   if (reply.status === 200) {
@@ -178,8 +178,7 @@ export async function logOut(app: App): Promise<void> {
   const { session } = device;
   const isRepeated = session.state === 'unsure';
   session.state = 'unsure';
-  const request = () =>
-    ({ method: 'POST', path: '/api/v1/auth/logout', body: { refresh_token: device.refreshToken } }) as const;
+  const request = () => requestTo('logOut', { refresh_token: device.refreshToken });
   const answered = await callAuthorized(app, { kind: 'logout', sort: 'write', request });
   if (answered === undefined) return;
   const { reply, wasUnsure } = answered;
@@ -196,7 +195,7 @@ export async function logOutAll(app: App): Promise<void> {
   const wasLive = device.session.state === 'live';
   const apps = person.devices.map((each) => ({ world, person, device: each }));
   for (const { device: each } of apps) if (each.session !== undefined) each.session.state = 'unsure';
-  const request = () => ({ method: 'POST', path: '/api/v1/auth/logout-all', body: {} }) as const;
+  const request = () => requestTo('logOutAll', {});
   const answered = await callAuthorized(app, { kind: 'logout-all', sort: 'write', request });
   // After a lost answer, a refresh that finds this device's session ended counts as the answer, unless an earlier
   // request may have ended only this session.

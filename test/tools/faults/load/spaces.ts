@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { requestTo } from '../../../support/api-driver.ts';
 import { type App, anyOf, callUntilAnswered, type Person, type World } from './app.ts';
 import type { InviteRecord, Registration } from './ledger.ts';
 import { callAuthorized, pick } from './sessions.ts';
@@ -26,7 +27,7 @@ export async function register(world: World, person: Person): Promise<void> {
   const registration: Registration = { email, invite: invite?.token, person, outcome: 'unknown' };
   world.ledger.registrations.set(email, registration);
   const body = { email, password, ...mode };
-  const request = () => ({ method: 'POST', path: '/api/v1/auth/register', body, idempotencyKey }) as const;
+  const request = () => ({ ...requestTo('registerAccount', body), idempotencyKey });
   const { reply } = await callUntilAnswered({ world, person }, { kind: 'register', sort: 'write', request });
   if (reply === undefined) return;
   if (reply.status === 201) {
@@ -53,7 +54,7 @@ export async function createInvite(app: App): Promise<void> {
   const { world, person } = app;
   const max_uses = person.random() < 0.5 ? null : 1 + Math.floor(person.random() * 3);
   const idempotencyKey = randomUUID();
-  const request = () => ({ method: 'POST', path: '/api/v1/invites', body: { max_uses }, idempotencyKey }) as const;
+  const request = () => ({ ...requestTo('createInvite', { max_uses }), idempotencyKey });
   const answered = await callAuthorized(app, { kind: 'invite', sort: 'write', request });
   if (answered === undefined) return;
   const { status, data } = answered.reply;
@@ -76,8 +77,7 @@ async function accept(app: App, invite: InviteRecord): Promise<void> {
   const { world, person } = app;
   const { groupId: former } = person;
   person.groupId = undefined;
-  const path = `/api/v1/invites/${invite.token}/accept`;
-  const request = () => ({ method: 'POST', path, body: { leave_current_group: true } }) as const;
+  const request = () => requestTo('acceptInvite', { token: invite.token, leave_current_group: true });
   const answered = await callAuthorized(app, { kind: 'accept', sort: 'write', request });
   if (answered === undefined) {
     invite.perhapsAccepted += 1;
@@ -99,7 +99,7 @@ async function accept(app: App, invite: InviteRecord): Promise<void> {
 async function leave(app: App): Promise<void> {
   const { world, person } = app;
   person.groupId = undefined;
-  const request = () => ({ method: 'POST', path: '/api/v1/groups/leave', body: {} }) as const;
+  const request = () => requestTo('leaveGroup');
   const answered = await callAuthorized(app, { kind: 'leave', sort: 'write', request });
   if (answered === undefined) return;
   const { reply } = answered;
@@ -112,7 +112,7 @@ async function leave(app: App): Promise<void> {
 /** Reads the account, which must match the app's earlier answers. */
 export async function readAccount(app: App): Promise<void> {
   const { world, person } = app;
-  const request = () => ({ method: 'GET', path: '/api/v1/account' }) as const;
+  const request = () => requestTo('findAccount');
   const answered = await callAuthorized(app, { kind: 'read', sort: 'read', request });
   if (answered === undefined) return;
   const { status, data } = answered.reply;
@@ -126,8 +126,8 @@ export async function readAccount(app: App): Promise<void> {
 export async function read(app: App): Promise<void> {
   const { world, person, device } = app;
   const isGroup = person.random() < 0.5;
-  const path = isGroup ? '/api/v1/groups/current' : '/api/v1/auth/sessions';
-  const answered = await callAuthorized(app, { kind: 'read', sort: 'read', request: () => ({ method: 'GET', path }) });
+  const name = isGroup ? 'findCurrentGroup' : 'listSessions';
+  const answered = await callAuthorized(app, { kind: 'read', sort: 'read', request: () => requestTo(name) });
   if (answered === undefined || device.session === undefined) return;
   const { status, data } = answered.reply;
   const { groupId } = person;
@@ -136,7 +136,7 @@ export async function read(app: App): Promise<void> {
     ? groupId === undefined || data.home_group_id === groupId
     : Array.isArray(data.sessions) && data.sessions.some((session) => session.session_id === sessionId);
   if (status !== 200 || !isRight) {
-    const detail = { person: person.id, path, groupId, sessionId, ...pick(answered.reply) };
+    const detail = { person: person.id, name, groupId, sessionId, ...pick(answered.reply) };
     world.history.violate('a read shows something else than the app was told', detail);
   }
 }

@@ -62,7 +62,7 @@ async function checkRemoval(user: GuardedUser, { users }: Stores): Promise<void>
 async function expectLogin(user: GuardedUser, status: number): Promise<void> {
   const { email, password } = user;
   const patient = { ...user, world: patiently(user.world, patienceMs) };
-  const logIn = () => post(patient, 'login, guarded', 'login', { email, password });
+  const logIn = () => post(patient, 'login, guarded', 'logIn', { email, password });
   let { reply } = await logIn();
   // The worker has removed the factor between the check of the password and the session.
   if (reply?.code === 'ERR-INVALID-CREDENTIALS') ({ reply } = await logIn());

@@ -29,7 +29,7 @@ export function createFederatedUser(world: WayWorld, seed: number, id: number): 
 /** Returns a new challenge with an ID token for it; undefined without an answer. */
 export async function newProof(user: WayUser, sub: string) {
   const { world, email } = user;
-  const { reply: asked } = await post(user, 'federated challenge', 'federated/challenge', {});
+  const { reply: asked } = await post(user, 'federated challenge', 'createFederatedChallenge');
   if (asked?.status !== 200) {
     if (asked !== undefined) violate(user, 'a challenge for a provider was refused', asked);
     return;
@@ -37,7 +37,7 @@ export async function newProof(user: WayUser, sub: string) {
   const { challenge_id, nonce } = asked.data;
   const iat = Math.floor(Date.now() / 1_000) - 5;
   const claims = { aud: 'app', sub, email, email_verified: true, nonce, iat };
-  return { challenge_id, id_token: await world.provider.sign(claims) };
+  return { challenge_id: String(challenge_id), id_token: await world.provider.sign(claims) };
 }
 
 /** Logs in, or registers if the account is not there yet. */
@@ -47,8 +47,8 @@ export async function logInByProvider(user: FederatedUser): Promise<void> {
   const proof = await newProof(user, sub);
   if (proof === undefined) return;
   user.logins += 1;
-  const given = { ...proof, device_id: deviceId, space_creation_mode: 'CREATE_NEW_HOME' };
-  const { reply, wasUnsure } = await post(user, 'login, provider', `federated/${providerName}`, given);
+  const given = { provider: providerName, ...proof, device_id: deviceId, space_creation_mode: 'CREATE_NEW_HOME' };
+  const { reply, wasUnsure } = await post(user, 'login, provider', 'logInByProvider', given);
   if (reply === undefined) return;
   if (reply.status >= 300) {
     // A repeat after a minute finds the challenge used.
@@ -67,7 +67,7 @@ export async function logInByProvider(user: FederatedUser): Promise<void> {
 /** Uses an earlier challenge again, which must open no session. */
 async function reuse(user: FederatedUser, { body }: Used): Promise<void> {
   user.used = undefined;
-  const { reply } = await post(user, 'login, used challenge', `federated/${providerName}`, body);
+  const { reply } = await post(user, 'login, used challenge', 'logInByProvider', { provider: providerName, ...body });
   if (reply === undefined || reply.status === 410 || reply.status === 401) return;
   violate(user, 'a used challenge was not refused', { status: reply.status });
 }

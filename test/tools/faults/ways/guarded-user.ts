@@ -11,7 +11,6 @@ export interface GuardedUser extends WayUser {
   asked: number;
 }
 
-const path = 'second-factor-removal';
 /** Longest wait for a mail, in milliseconds, and the time between two looks. */
 const patienceMs = 60_000;
 const lookMs = 250;
@@ -28,9 +27,9 @@ export async function createGuardedUser(world: WayWorld, seed: number, id: numbe
 /** Switches the second factor on, and returns its seed. Throws if an answer is an error. */
 export async function switchOn(user: WayUser, current_password: string): Promise<string> {
   const credentials = { email: user.email, password: current_password };
-  const { access_token } = await postRight(user, '/api/v1/auth/login', credentials);
-  const { factor_id, secret = '' } = await postRight(user, '/api/v1/account/totp', { current_password }, access_token);
-  await postRight(user, '/api/v1/account/totp/confirm', { factor_id, code: codeAt(secret) }, access_token);
+  const { access_token } = await postRight(user, 'logIn', credentials);
+  const { factor_id, secret = '' } = await postRight(user, 'createTotp', { current_password }, access_token);
+  await postRight(user, 'confirmTotp', { factor_id, code: codeAt(secret) }, access_token);
   return secret;
 }
 
@@ -46,7 +45,7 @@ export async function loseFactor(user: GuardedUser): Promise<void> {
 async function order(user: GuardedUser): Promise<void> {
   const { world, email } = user;
   user.asked += 1;
-  const { reply: asked } = await post(user, 'code, second_factor_removal', path, { email });
+  const { reply: asked } = await post(user, 'code, second_factor_removal', 'requestSecondFactorRemoval', { email });
   if (asked?.status !== 202) {
     if (asked !== undefined) violate(user, 'a code for a removal was refused', asked);
     return;
@@ -56,7 +55,7 @@ async function order(user: GuardedUser): Promise<void> {
   if (code === undefined) return;
   const before = user.dueAt;
   user.dueAt = 'perhaps';
-  const { reply, wasUnsure } = await post(user, 'removal, order', `${path}/confirm`, { challenge_id, code });
+  const { reply, wasUnsure } = await post(user, 'removal, order', 'confirmSecondFactorRemoval', { challenge_id, code });
   if (reply?.status === 200) {
     user.dueAt = String(reply.data.due_at);
     const isOther = before !== 'none' && before !== 'perhaps' && before !== user.dueAt;
@@ -71,7 +70,7 @@ async function stop(user: GuardedUser): Promise<void> {
   const stop_token = await arrived(user, () => world.mailbox.stopTokenOf(email, dueAt));
   if (stop_token === undefined) return;
   user.dueAt = 'perhaps';
-  const { reply, wasUnsure } = await post(user, 'removal, stop', `${path}/stop`, { stop_token });
+  const { reply, wasUnsure } = await post(user, 'removal, stop', 'stopSecondFactorRemoval', { stop_token });
   if (reply === undefined) return;
   user.dueAt = 'none';
   const isDone = reply.status === 200 || (wasUnsure && reply.status === 403);

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { RouteName } from '@auth-account/contracts';
 import { ownTotal, sharedTotal } from '../../../../services/api/src/limits/limits-table.ts';
+import { type Input, requestTo } from '../../../support/api-driver.ts';
 import { codeAt, wrongCodeFor } from '../../../support/second-factor.ts';
 import { callOnce } from '../load/app.ts';
 import type { Reply } from '../load/app-request.ts';
@@ -7,7 +9,7 @@ import { newProof, providerName } from './federated-user.ts';
 import { switchOn } from './guarded-user.ts';
 import { createWayUser, post, postRight, registerUser, violate, type WayUser, type WayWorld } from './way-user.ts';
 
-type Attempt = readonly [path: string, body: Readonly<Record<string, unknown>>, accessToken?: string | undefined];
+type Attempt = readonly [name: RouteName, input: Readonly<Record<string, unknown>>, accessToken?: string | undefined];
 
 /** A user one of whose secrets a thief guesses, from ever new networks. Everything else that he needs for it he has. */
 export interface GuessedUser extends WayUser {
@@ -37,23 +39,27 @@ export async function createGuessedUser(
   const guessed = { ...user, ...knowledge, guesses: [], verdicts: new Map(), sent: 0 };
   if (secret !== 'factor') return guessed;
   const totp = await switchOn(user, credentials.password);
-  const { reply } = await post(user, 'set-up', 'login', credentials);
-  const { challenge_id } = reply?.details ?? {};
+  const { reply } = await post(user, 'set-up', 'logIn', credentials);
+  const challenge_id = String(reply?.details.challenge_id);
   const proof = { challenge_id, method: 'totp', code: codeAt(totp, Date.now(), 1), trust_device: true };
-  const { device_id, trusted_device_token } = await postRight(user, '/api/v1/auth/login/second-factor', proof);
+  const { device_id, trusted_device_token } = await postRight(user, 'confirmSecondFactor', proof);
   return { ...guessed, device: { device_id, trusted_device_token }, wrongCode: wrongCodeFor(totp) };
 }
 
-async function send(user: GuessedUser, [to, body, accessToken]: Attempt, kind: string, network?: string) {
+async function send(user: GuessedUser, [name, input, accessToken]: Attempt, kind: string, network?: string) {
   const { world, secret, email } = user;
   // The key repeats the registration, and the thief's login. Without it, each login opens another session.
   const idempotencyKey = secret === 'password' ? email : undefined;
-  const request = () =>
-    ({ method: 'POST', path: `/api/v1/${to}`, body, accessToken, idempotencyKey, network }) as const;
+  const request = () => ({ ...requestTo(name, input as Input<RouteName>), accessToken, idempotencyKey, network });
   return (await callOnce({ world, person: user }, { kind, sort: 'write', request })).reply;
 }
 
-const purposes = ['password-reset', 'deletion', 'second-factor-removal', 'login-code'];
+const codes = [
+  ['requestPasswordReset', 'confirmPasswordReset'],
+  ['requestDeletion', 'confirmDeletion'],
+  ['requestSecondFactorRemoval', 'confirmSecondFactorRemoval'],
+  ['requestLoginCode', 'logInByCode'],
+] as const;
 
 /** Returns a wrong guess by each path. Throws if an answer on the way is missing, or not the usual one. */
 async function prepare(user: GuessedUser): Promise<readonly Attempt[]> {
@@ -64,37 +70,37 @@ async function prepare(user: GuessedUser): Promise<readonly Attempt[]> {
     return { ...reply.data, ...reply.details } as Readonly<Record<string, string>>;
   };
   if (secret === 'code') {
-    const asked = purposes.map(async (purpose): Promise<Attempt> => {
-      const { challenge_id } = await ask(202, `auth/${purpose}`, credentials);
-      return [`auth/${purpose}/confirm`, { challenge_id, code: '00000000', new_password: 'of nobody' }];
+    const asked = codes.map(async ([request, confirm]): Promise<Attempt> => {
+      const { challenge_id } = await ask(202, request, { email });
+      return [confirm, { challenge_id, code: '00000000', new_password: 'of nobody' }];
     });
     return Promise.all(asked);
   }
-  const { access_token } = await ask(200, 'auth/login', { ...credentials, ...device });
-  const stepUp = await ask(200, 'account/step-up/challenge', { purpose: 'export' }, access_token);
+  const { access_token } = await ask(200, 'logIn', { ...credentials, ...device });
+  const stepUp = await ask(200, 'createStepUpChallenge', { purpose: 'export' }, access_token);
   const proof = (await newProof(user, randomUUID())) ?? {};
-  const { link_challenge_id } = await ask(409, `auth/federated/${providerName}`, proof);
+  const { link_challenge_id } = await ask(409, 'logInByProvider', { provider: providerName, ...proof });
   const password = 'of nobody';
   if (secret === 'password') {
     return [
-      ['auth/login', { email, password }],
-      ['auth/restore', { email, password }],
-      ['auth/register', { email, password, space_creation_mode: 'CREATE_NEW_HOME' }],
-      ['auth/federated/link', { link_challenge_id, password }],
-      ['account/export', { current_password: password }, access_token],
-      ['account/step-up', { ...stepUp, method: 'password', password }, access_token],
+      ['logIn', { email, password }],
+      ['restoreAccount', { email, password }],
+      ['registerAccount', { email, password, space_creation_mode: 'CREATE_NEW_HOME' }],
+      ['linkByProof', { link_challenge_id, password }],
+      ['exportAccount', { current_password: password }, access_token],
+      ['confirmStepUp', { ...stepUp, method: 'password', password }, access_token],
     ];
   }
-  const login = await ask(403, 'auth/login', credentials);
-  const link = await ask(403, 'auth/federated/link', { link_challenge_id, password: credentials.password });
+  const login = await ask(403, 'logIn', credentials);
+  const link = await ask(403, 'linkByProof', { link_challenge_id, password: credentials.password });
   const wrong = [
     { method: 'totp', code: wrongCode },
     { method: 'recovery_code', code: 'aaaaa-aaaaa-aaaaa-aaaaa-aaaaa' },
   ];
   return wrong.flatMap((factor): Attempt[] => [
-    ['auth/login/second-factor', { ...login, ...factor }],
-    ['auth/login/second-factor', { ...link, ...factor }],
-    ['account/step-up', { ...stepUp, ...factor }, access_token],
+    ['confirmSecondFactor', { ...login, ...factor }],
+    ['confirmSecondFactor', { ...link, ...factor }],
+    ['confirmStepUp', { ...stepUp, ...factor }, access_token],
   ]);
 }
 

@@ -1,5 +1,7 @@
+import type { RouteName } from '@auth-account/contracts';
 import type { Provider } from '@auth-account/local-stack/provider';
 import { createRandom } from '../../../model/simulate-refresh.ts';
+import { type Input, requestTo } from '../../../support/api-driver.ts';
 import { type Answered, callUntilAnswered, type World } from '../load/app.ts';
 import type { Registration } from '../load/ledger.ts';
 
@@ -35,28 +37,33 @@ export function createWayUser(world: WayWorld, kind: string, { seed, id }: { see
 }
 
 /** Sends a request without a session until it has an answer. */
-export function post(user: WayUser, kind: string, path: string, body: object): Promise<Answered> {
-  const request = () => ({ method: 'POST', path: `/api/v1/auth/${path}`, body }) as const;
+export function post<N extends RouteName>(user: WayUser, kind: string, name: N, input?: Input<N>): Promise<Answered> {
+  const request = () => requestTo(name, input);
   return callUntilAnswered({ world: user.world, person: user }, { kind, sort: 'write', request });
 }
 
 /** Sends a request as {@link post} does, and returns the answer's data. Throws if the answer is an error. */
-export async function postRight(user: WayUser, path: string, body: object, accessToken?: string): Promise<Data> {
+export async function postRight<N extends RouteName>(
+  user: WayUser,
+  name: N,
+  input: Input<N>,
+  accessToken?: string,
+): Promise<Data> {
   const { world, email: idempotencyKey } = user;
-  const request = () => ({ method: 'POST', path, body, idempotencyKey, accessToken }) as const;
+  const request = () => ({ ...requestTo(name, input), idempotencyKey, accessToken });
   const call = { kind: 'set-up', sort: 'write', request } as const;
   const { reply, wasUnsure } = await callUntilAnswered({ world, person: user }, call);
   // A repeat of a confirmation that has taken effect.
   const isDone = wasUnsure && reply?.code === 'ERR-CODE-EXPIRED';
   if (reply === undefined || (reply.status >= 300 && !isDone))
-    throw new Error(`${path} answered ${reply?.status} ${reply?.code}`);
+    throw new Error(`${name} answered ${reply?.status} ${reply?.code}`);
   return reply.data as Data;
 }
 
 /** Registers the user with that password. */
 export async function registerUser(user: WayUser, password: string): Promise<void> {
   const body = { email: user.email, password, space_creation_mode: 'CREATE_NEW_HOME' };
-  user.registration.userId = (await postRight(user, '/api/v1/auth/register', body)).user_id ?? '';
+  user.registration.userId = (await postRight(user, 'registerAccount', body)).user_id ?? '';
   user.registration.outcome = 'acknowledged';
 }
 
