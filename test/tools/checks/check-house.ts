@@ -106,7 +106,7 @@ const measures: readonly Measure[] = [
   {
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
-    aim: 59_450,
+    aim: 59_663,
     count: wordsByHand,
   },
   {
