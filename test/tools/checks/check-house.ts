@@ -106,7 +106,7 @@ const measures: readonly Measure[] = [
   {
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
-    aim: 59_663,
+    aim: 59_684,
     count: wordsByHand,
   },
   {
