@@ -138,10 +138,8 @@ const requests: Readonly<Record<string, (on: GroupApi) => Promise<SentRequest>>>
 /** The stack's one subscriber does not receive the events for mails. */
 const isDelivered = (event: string) => !event.endsWith('.code');
 
-/** Commands for which the driver does not always put the collection into the span. */
-const unnamed = /^(findAndModify|update|aggregate) .*/;
 const nameOf = ({ name, command }: SentCommand) =>
-  `${name} ${typeof command[name] === 'string' ? command[name] : ''}`.trim().replace(unnamed, '$1');
+  `${name} ${typeof command[name] === 'string' ? command[name] : ''}`.trim();
 
 /** Returns the types of the events in the statements that the api has sent. */
 function eventsOf(commands: readonly SentCommand[]): string[] {
