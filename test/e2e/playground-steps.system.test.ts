@@ -112,10 +112,8 @@ const requests: Readonly<Record<string, (on: GroupApi) => Promise<SentRequest>>>
 /** The stack's one subscriber does not receive the events for mails. */
 const isDelivered = (event: string) => !event.endsWith('.code');
 
-/** Commands for which the driver does not always put the collection into the span. */
-const unnamed = /^(findAndModify|update|aggregate) .*/;
 const nameOf = ({ name, command }: SentCommand) =>
-  `${name} ${typeof command[name] === 'string' ? command[name] : ''}`.trim().replace(unnamed, '$1');
+  `${name} ${typeof command[name] === 'string' ? command[name] : ''}`.trim();
 
 /** Returns the types of the events in the statements that the api has sent. */
 function eventsOf(commands: readonly SentCommand[]): string[] {
@@ -161,7 +159,7 @@ test.each(Object.keys(requests))('the steps of %s are what the api has done', as
   const { status } = await stack.send({ ...request, headers: { ...request.headers, 'X-Request-ID': requestId } });
   expect(status).toBe(expected);
   const told = ({ steps }: RequestSteps) => ({
-    statements: statementsOf(steps).map((statement) => statement.replace(unnamed, '$1')),
+    statements: statementsOf(steps),
     // Events reach subscribers in any order.
     events: steps.flatMap(({ deed }) => (deed.kind === 'deliver' ? [deed.event] : [])).toSorted(),
     answers: steps.flatMap(({ deed }) => (deed.kind === 'answer' ? [deed.status] : [])),

@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { routes } from '@auth-account/contracts';
 import type { Span } from '@auth-account/local-stack/playground/otlp-spans';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { MongoClient } from 'mongodb';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
 import { bearer, requestTo } from '../support/api-driver.ts';
 import { changeEmail, codeOf, confirmReset, requestReset, requestVerification, undoTokenOf } from '../support/codes.ts';
+import { withFailPoint } from '../support/fail-point.ts';
 import { cheapHashes } from '../support/groups.ts';
 import { send } from '../support/http-client.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { openSocket } from '../support/raw-connection.ts';
+import { testEnvironment } from '../support/test-environment.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 import { dueRow } from '../support/worker-events.ts';
 import { eventually } from '../support/worker-scene.ts';
+
+const appName = 'traced';
 
 let otlp: OtlpReceiver;
 let stack: TestStack;
@@ -18,6 +24,7 @@ beforeAll(async () => {
   otlp = await startOtlpReceiver();
   stack = await startTestStack({
     ...cheapHashes,
+    MONGODB_URI: `${testEnvironment().mongodbUri}&appName=${appName}`,
     OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_BSP_SCHEDULE_DELAY: '100',
@@ -92,6 +99,23 @@ describe('a registration', () => {
     expect(insert && pathOf(insert, spans)).toContain('auth-api mongodb.transaction');
   });
 
+  test('the span of a command names the store, its database and collection, and no value', () => {
+    const insert = spans.find(({ name }) => name === 'insert users');
+    const [host, port] = new URL(testEnvironment().mongodbUri).host.split(':');
+    expect(insert?.attributes).toEqual({
+      'db.system.name': 'mongodb',
+      'db.operation.name': 'insert',
+      'db.namespace': stack.collections.users.dbName,
+      'db.collection.name': 'users',
+      'server.address': host,
+      'server.port': Number(port),
+      'request.id': requestId,
+      'span.sequence': expect.any(Number),
+    });
+    const script = spans.find(({ service, name }) => service === 'auth-api' && /^eval/.test(name));
+    expect(script?.attributes).toMatchObject({ 'db.system.name': 'redis', 'server.port': stack.redis.port });
+  });
+
   test('a trace names of a webhook nothing but its origin: its path may be a secret', () => {
     const request = spans.find(({ service, name }) => service === 'auth-worker' && name === 'POST');
     expect(request?.attributes).toMatchObject({
@@ -108,6 +132,20 @@ describe('a registration', () => {
     expect(event.requestid).toBe(requestId);
     expect(event.traceparent).toContain(String(spans[0]?.traceId));
   });
+});
+
+test('the span of a failed command has the store’s code, and not its message, which quotes values', async () => {
+  const requestId = `phone-${randomUUID()}`;
+  const mongo = new MongoClient(testEnvironment().mongodbUri);
+  const { namespace } = stack.collections.users;
+  await withFailPoint(mongo, { times: 1 }, { failCommands: ['find'], errorCode: 8_000, namespace, appName }, () =>
+    stack.logIn({ email: newEmail(), password }, { 'X-Request-ID': requestId }),
+  );
+  await mongo.close();
+  const spans = await spansOf(requestId, ['auth-api', `POST ${routes.logIn.path}`]);
+  const failed = spans.find(({ name, hasFailed }) => name === 'find users' && hasFailed);
+  expect(failed?.attributes).toMatchObject({ 'error.type': 'MongoServerError', 'db.response.status_code': '8000' });
+  expect(otlp.raw()).not.toContain('Failing command');
 });
 
 test('an event that the relay enqueues stays in the trace of its request', async () => {

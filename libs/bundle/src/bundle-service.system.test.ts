@@ -13,6 +13,7 @@ const twice: Readonly<Record<string, string>> = {
   'ipaddr.js': 'Express wants 1',
   'lru-cache': 'npm puts the same version below each of its users, as its root has an older one',
   'sonic-boom': 'pino wants 4, pino-pretty 5',
+  tslib: 'tsyringe, which @simplewebauthn/server brings, wants 1',
 };
 
 /** Licences that ask for nothing but their text. */
@@ -44,7 +45,7 @@ describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', 
   const sources = () => Object.values(bundle.outputs).flatMap(({ inputs }) => Object.keys(inputs));
 
   test('a bundle holds the service and libraries that it imports, and no test, playground or client', () => {
-    const own = sources().filter((path) => !/node_modules\/|^(?:uncalled|require|lazy):/.test(path));
+    const own = sources().filter((path) => !/node_modules\//.test(path));
     expect(own).toContain(`services/${service}/src/main.ts`);
     expect(own.filter((path) => !path.startsWith('libs/') && !path.startsWith(`services/${service}/`))).toEqual([]);
     expect(own.filter((path) => /^libs\/(?:local-stack|client|bundle)\/|\.test\.ts$/.test(path))).toEqual([]);
@@ -56,15 +57,8 @@ describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', 
     expect(all.filter((folder) => !needed.includes(folder))).toEqual([]);
   });
 
-  test('a bundle without a queue holds no BullMQ, and no bundle holds unused parts of it', () => {
-    const isQueued = service !== 'push-gateway';
-    expect(bundle.inside.some(({ name }) => name === 'bullmq')).toBe(isQueued);
-    expect(sources().filter((path) => /\/bullmq\/.*\/(?:postgres\/|classes\/(?:relay|flow))/.test(path))).toEqual([]);
-  });
-
-  test('a bundle imports no module of Node that loads undici', () => {
-    const imports = Object.values(bundle.outputs).flatMap((output) => output.imports);
-    expect(imports.filter(({ path, kind }) => path === 'node:http' && kind === 'import-statement')).toEqual([]);
+  test('a bundle without a queue holds no BullMQ', () => {
+    expect(bundle.inside.some(({ name }) => name === 'bullmq')).toBe(service !== 'push-gateway');
   });
 
   test('a bundle and the packages beside it have permissive licences only', () => {
@@ -103,23 +97,21 @@ test("authctl loads no driver for its version, and for a command only that comma
 describe('the exporters of the environment', () => {
   beforeAll(() => bundleOf('push-gateway'));
 
-  // gRPC alone loads http2.
   test.each([
-    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }, false],
-    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }, false],
-    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, true],
-    [{ OTEL_TRACES_EXPORTER: 'zipkin,console' }, false],
-    [{ OTEL_METRICS_EXPORTER: 'otlp,console', OTEL_LOGS_EXPORTER: 'otlp,console' }, false],
-    [{ OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'grpc', OTEL_METRICS_EXPORTER: 'otlp' }, true],
-    [{ OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: 'grpc', OTEL_LOGS_EXPORTER: 'otlp' }, true],
-  ])('an environment of %j makes the exporters load what it needs', (chosen, isGrpc) => {
+    { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' },
+    { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
+    { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+    { OTEL_TRACES_EXPORTER: 'zipkin,console' },
+    { OTEL_METRICS_EXPORTER: 'otlp,console', OTEL_LOGS_EXPORTER: 'otlp,console' },
+    { OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'grpc', OTEL_METRICS_EXPORTER: 'otlp' },
+    { OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: 'grpc', OTEL_LOGS_EXPORTER: 'otlp' },
+  ])('a bundle has the exporters for an environment of %j', (chosen) => {
     const preload = pathToFileURL(join(target, 'push-gateway/preload.js')).href;
-    const show = "console.log(process.moduleLoadList.includes('NativeModule http2')); process.exit()";
-    const { stdout, stderr } = spawnSync(process.execPath, ['--import', preload, '--eval', show], {
+    const { status, stderr } = spawnSync(process.execPath, ['--import', preload, '--eval', 'process.exit()'], {
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', ...chosen },
       encoding: 'utf8',
     });
-    expect({ stdout, stderr }).toEqual({ stdout: `${isGrpc}\n`, stderr: '' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 });
 

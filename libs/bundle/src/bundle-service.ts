@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
 import { type BundledPackage, packagesOf } from './packages.ts';
-import { keepPlaces, lazyExporters, requireHttp, withoutMaps, withoutUncalled, withoutUnused } from './plugins.ts';
+import { keepPlaces, withoutMaps } from './plugins.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -80,14 +80,7 @@ export async function bundleService(service: string, target: string): Promise<Bu
     banner: {
       js: "import'./map-stack-traces.js';import{createRequire as createRequire_}from'node:module';const require=createRequire_(import.meta.url);",
     },
-    plugins: [
-      keepPlaces(join('services', service, 'dist'), entries),
-      withoutMaps,
-      withoutUnused,
-      withoutUncalled,
-      requireHttp,
-      lazyExporters,
-    ],
+    plugins: [keepPlaces(join('services', service, 'dist'), entries), withoutMaps],
   });
   const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
   return {

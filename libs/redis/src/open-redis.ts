@@ -1,13 +1,9 @@
-import { channel } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from './redis-address.ts';
 import type { RedisClient } from './redis-client.ts';
 import type { RedisSettings } from './redis-options.ts';
-
-// An instrumentation patches the class (libs/telemetry/src/tracing/instrument-loaded.ts).
-channel('auth-account:loaded').publish({ ioredis: Redis });
 
 /** Environment variables with Redis's address and the options of the connection. */
 export interface RedisConfig {

@@ -1,20 +1,6 @@
-import { channel } from 'node:diagnostics_channel';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MongoClient, MongoClientOptions } from 'mongodb';
-// @ts-expect-error: the driver has no types for its inner modules.
-import connect from 'mongodb/lib/cmap/connect.js';
-// @ts-expect-error
-import connection from 'mongodb/lib/cmap/connection.js';
-// @ts-expect-error
-import sessions from 'mongodb/lib/sessions.js';
-
-/** The modules that an instrumentation patches, for libs/telemetry/src/tracing/instrument-loaded.ts. */
-const modules = {
-  'mongodb/lib/cmap/connect.js': connect,
-  'mongodb/lib/cmap/connection.js': connection,
-  'mongodb/lib/sessions.js': sessions,
-};
-channel('auth-account:loaded').publish(modules);
+import { beginCommand, endFailedCommand, isTraced } from '@auth-account/telemetry/command-spans';
+import { type MongoClient, type MongoClientOptions, MongoServerError } from 'mongodb';
 
 const pauseMs = 500;
 
@@ -28,6 +14,7 @@ export async function connectMongo(
   stop: AbortSignal,
   onError: (error: unknown) => void,
 ): Promise<void> {
+  if (isTraced()) traceCommands(client);
   while (!stop.aborted) {
     try {
       await client.connect();
@@ -64,6 +51,28 @@ export function mongoOptions(name: string, uri: string): MongoClientOptions {
     writeConcern: { w: 'majority' },
     readPreference: 'primary',
     ignoreUndefined: false,
+    monitorCommands: isTraced(),
     ...Object.fromEntries(rest),
   };
+}
+
+/** Has each command that the client sends be a span, by the driver's command monitoring (`monitorCommands`). */
+function traceCommands(client: MongoClient): void {
+  const spans = new Map<number, ReturnType<typeof beginCommand>>();
+  const take = (id: number) => {
+    const span = spans.get(id);
+    spans.delete(id);
+    return span;
+  };
+  client.on('commandStarted', ({ requestId, commandName: name, databaseName: database, command, address }) => {
+    const target = command[name === 'getMore' ? 'collection' : name];
+    const collection = typeof target === 'string' ? target : undefined;
+    const span = beginCommand({ system: 'mongodb', name, address, database, collection });
+    if (span) spans.set(requestId, span);
+  });
+  client.on('commandSucceeded', ({ requestId }) => take(requestId)?.end());
+  client.on('commandFailed', ({ requestId, failure }) => {
+    const code = failure instanceof MongoServerError ? String(failure.code) : undefined;
+    endFailedCommand(take(requestId), failure, code);
+  });
 }

@@ -24,21 +24,12 @@ Error.prepareStackTrace = (error, frames) => {
 
 function headOf(error: Error): string {
   try {
-    const { name, message, code } = error as NodeJS.ErrnoException;
-    // Node writes the code of its own errors into their stack traces only.
-    return isOfNode(error) ? `${name} [${code}]: ${message}` : Error.prototype.toString.call(error);
+    // Node's own errors have a `toString` that adds their code.
+    return error instanceof Error ? String(error) : Error.prototype.toString.call(error);
   } catch {
     // The error's name or message cannot be read. V8 writes the same text in that case.
     return '<error>';
   }
-}
-
-/** Returns true if the error has the mark of Node's own errors, which only their prototypes have. */
-function isOfNode(error: object): boolean {
-  for (let part: object | null = error; part !== null; part = Object.getPrototypeOf(part)) {
-    if (Object.getOwnPropertySymbols(part).some(({ description }) => description === 'kIsNodeError')) return true;
-  }
-  return false;
 }
 
 /** Returns the frame with the position in the source. A frame without a known source position is returned unchanged. */

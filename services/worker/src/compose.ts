@@ -134,7 +134,7 @@ function whenReady(redis: RedisClient, run: () => void): void {
  * Wires the path of events from the outbox to their subscribers. Except for the relay, the pollers need only MongoDB.
  */
 async function composeEvents(shared: Shared, mail: MailParts) {
-  const { config, stores, adding, metrics, registry, logger, now } = shared;
+  const { config, stores, metrics, registry, logger, now } = shared;
   const { outbox, deadLetters, subscribers } = stores;
   const intervalMs = config.RELAY_INTERVAL_MS;
   const names = config.EVENT_SUBSCRIBERS.map(({ name }) => name);
@@ -150,7 +150,6 @@ async function composeEvents(shared: Shared, mail: MailParts) {
     run: createRelay({
       ...delivery,
       outbox,
-      redis: adding,
       batch: config.RELAY_BATCH,
       now,
       newLease: randomUUID,

@@ -17,8 +17,7 @@ beforeAll(() => {
 });
 const listOf = (all: typeof queues) => [...all.values()].map((queue) => ({ queue }));
 const keyOf = (name: string, list: string) => queues.get(name)?.toKey(list) ?? '';
-const clear = () =>
-  redis.del(...names.flatMap((name) => ['wait', 'paused', 'delayed', 'code'].map((list) => keyOf(name, list))));
+const clear = () => redis.del(...names.flatMap((name) => ['wait', 'delayed', 'code'].map((list) => keyOf(name, list))));
 beforeEach(clear);
 afterAll(async () => {
   await clear();
@@ -26,17 +25,14 @@ afterAll(async () => {
   redis.disconnect();
 });
 
-const push = (list: 'wait' | 'paused', jobs: number, name = 'analytics') =>
-  redis.rpush(keyOf(name, list), ...Array(jobs).fill('job'));
+const push = (jobs: number, name = 'analytics') => redis.rpush(keyOf(name, 'wait'), ...Array(jobs).fill('job'));
 const delay = (jobs: number) =>
   redis.zadd(keyOf('analytics', 'delayed'), ...Array.from({ length: jobs }, (_, job) => [job, `job-${job}`]).flat());
 
 // guarantees: queue-bounded
 test.each([
-  ['5,000 wait', () => push('wait', 1), () => push('wait', 4_999)],
-  ['5,000 wait in a queue that is paused', () => push('paused', 1), () => push('wait', 4_999)],
-  ['20,000 wait, most of them for their next attempt', () => push('wait', 1), () => delay(19_999)],
-  ['20,000 wait like that, in a queue that is paused', () => push('paused', 1), () => delay(19_999)],
+  ['5,000 wait', () => push(1), () => push(4_999)],
+  ['20,000 wait, most of them for their next attempt', () => push(1), () => delay(19_999)],
 ])('a queue in which %s has no more room, and other queues have', async (_what, addOne, fill) => {
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
   await fill();
@@ -47,12 +43,12 @@ test.each([
 
 test.each(names)('each queue is counted by itself: %s is full', async (full) => {
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
-  await push('wait', 5_000, full);
+  await push(5_000, full);
   expect([...(await room.read()).forAll]).toEqual(names.filter((name) => name !== full));
 });
 
 test.each([
-  ['5,000 wait', () => push('wait', 5_000), () => push('wait', 5_000)],
+  ['5,000 wait', () => push(5_000), () => push(5_000)],
   ['20,000 wait, most of them for their next attempt', () => delay(20_000), () => delay(40_000)],
 ])(
   'a queue in which %s has room for requests for codes, until there are twice as many',
@@ -71,7 +67,7 @@ test('a queue with a thousand requests for codes at its head has no more room fo
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
   await redis.hset(keyOf('analytics', 'code'), 'name', urgentTopic);
   const codes = (count: number) => redis.rpush(keyOf('analytics', 'wait'), ...Array(count).fill('code'));
-  await push('wait', 5_000);
+  await push(5_000);
   await codes(999);
   expect([...(await room.read()).forUrgent]).toEqual(names);
   await codes(1);
@@ -91,7 +87,7 @@ test('a count of the queues is good for a second', async () => {
   let now = begin;
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date(now) });
   expect([...(await room.recent()).forAll]).toEqual(names);
-  await push('wait', 5_000);
+  await push(5_000);
   now = begin + 999;
   expect([...(await room.recent()).forAll]).toEqual(names);
   now = begin + 1_000;

@@ -101,20 +101,20 @@ describe('the states of jobs', () => {
     for (const jobId of ids) await queueOf('billing').add('event', newEvent(), { jobId });
     await end('billing', 'done', 'completed');
     await end('billing', 'lost', 'failed');
-    const states = await findJobStates(redis, queueOf('billing'), ['waits', 'none', 'lost', 'done']);
+    const states = await findJobStates(queueOf('billing'), ['waits', 'none', 'lost', 'done']);
     expect(states).toEqual(['unfinished', 'missing', 'failed', 'completed']);
-    expect(await findJobStates(redis, queueOf('billing'), [])).toEqual([]);
+    expect(await findJobStates(queueOf('billing'), [])).toEqual([]);
   });
 
   test('the states of jobs are not guessed if Redis answers something odd', async () => {
     await redis.set(queueOf('billing').toKey('odd'), 'no hash');
-    await expect(findJobStates(redis, queueOf('billing'), ['odd'])).rejects.toThrow('WRONGTYPE');
+    await expect(findJobStates(queueOf('billing'), ['odd'])).rejects.toThrow('WRONGTYPE');
   });
 });
 
 describe('rows that are enqueued to a subscriber', () => {
   const enqueue = (rows: readonly OutboxDocument[], isOpen = true) =>
-    createEnqueue({ redis, buryFailedJob, now: () => new Date() })(rows, {
+    createEnqueue({ buryFailedJob, now: () => new Date() })(rows, {
       subscriber: 'billing',
       queue: queueOf('billing'),
       hasRoomFor: () => isOpen,

@@ -106,13 +106,13 @@ const measures: readonly Measure[] = [
   {
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
-    aim: 55_310,
+    aim: 55_560,
     count: wordsByHand,
   },
   {
     name: 'lines of test/tools',
     how: 'of all files, those of lock files included',
-    aim: 25_380,
+    aim: 25_390,
     count: () => sum(files.filter((path) => path.startsWith('test/tools/')).map(linesOf)),
   },
   {

@@ -69,6 +69,18 @@ describe('names of files, headings and rules in pages', () => {
     expect(missing).toEqual([]);
   });
 
+  test('the tests that break first after an upgrade run in pull requests of Renovate, which points to their list', () => {
+    const heading = 'After an upgrade, look here';
+    const [, list = ''] = read('CONTRIBUTING.md').split(`### ${heading}`);
+    const tests = pathsIn(list).filter((path) => path.endsWith('.test.ts'));
+    expect(tests.length).toBeGreaterThan(0);
+    // `npm test` and `npm run test:system` run all others.
+    expect(tests.filter((path) => path.startsWith('test/tools/'))).toEqual([]);
+    const workflow = read('.github/workflows/ci.yml');
+    for (const part of ['branches: ["**"]', '.ci/run', 'npm run test:system']) expect(workflow).toContain(part);
+    expect(read('.github/renovate.json')).toContain(heading);
+  });
+
   test('README has 900 words at most', () => {
     expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900);
   });

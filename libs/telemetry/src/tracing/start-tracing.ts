@@ -1,12 +1,9 @@
 import { basename, dirname } from 'node:path';
 import { ProxyTracerProvider, type TextMapPropagator, trace } from '@opentelemetry/api';
 import { CompositePropagator, W3CBaggagePropagator } from '@opentelemetry/core';
-import type { Instrumentation } from '@opentelemetry/instrumentation';
-import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
-import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import { instrumentLoaded } from './instrument-loaded.ts';
+import { traceRedis } from './command-spans.ts';
 import { nameRequestOnSpans, RequestIdPropagator } from './request-id.ts';
 import { unnamedPath } from './server-span.ts';
 import { ContextManager, TraceContextPropagator } from './unsampled.ts';
@@ -15,18 +12,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Starts the OpenTelemetry SDK. The standard `OTEL_*` variables set its exporters (OTLP over HTTP by default), sampler,
- * batching and resource. It must run before the modules that it instruments are loaded. Metrics and logs have their own
- * outputs, and are sent over OTLP only if `OTEL_METRICS_EXPORTER` or `OTEL_LOGS_EXPORTER` asks for it.
+ * batching and resource. Metrics and logs have their own outputs, and are sent over OTLP only if `OTEL_METRICS_EXPORTER`
+ * or `OTEL_LOGS_EXPORTER` asks for it. MongoDB's commands are traced by `connectMongo`, requests to the api by
+ * `enterRequest`.
  */
 export function startTracing(env: Environment, script: string): void {
   new NodeSDK({
     ...(isServiceNamed(env) ? {} : { serviceName: serviceNameOf(script) }),
     contextManager: new ContextManager(),
     textMapPropagator: createPropagator(env.OTEL_PROPAGATORS),
-    instrumentations: createInstrumentations(),
+    instrumentations: [createOutgoing()],
     ...(env.OTEL_METRICS_EXPORTER ? {} : { metricReaders: [] }),
     ...(env.OTEL_LOGS_EXPORTER ? {} : { logRecordProcessors: [] }),
   }).start();
+  traceRedis();
   const provider = trace.getTracerProvider();
   if (provider instanceof ProxyTracerProvider) provider.setDelegate(nameRequestOnSpans(provider.getDelegate()));
 }
@@ -65,34 +64,11 @@ function createNamed(name: string): TextMapPropagator {
   return make();
 }
 
-/**
- * Creates the instrumentations, which trace without any code in the services. They record only the names of commands
- * and statements, and no part of a path or address that may contain a secret. Requests to the api are traced by
- * `enterRequest`.
- */
-function createInstrumentations(): Instrumentation[] {
-  return [
-    new UndiciInstrumentation({
-      requireParentforSpans: true,
-      requestHook: (span, { origin }) =>
-        span.setAttributes({ 'url.full': origin, 'url.path': unnamedPath, 'url.query': '' }),
-    }),
-    new LoadedMongoDB({
-      requireParentSpan: true,
-      dbStatementSerializer: (command) => Object.keys(command)[0] ?? '',
-    }),
-    new LoadedIORedis({ requireParentSpan: true, dbStatementSerializer: (command) => command }),
-  ];
-}
-
-class LoadedMongoDB extends MongoDBInstrumentation {
-  override enable(): void {
-    instrumentLoaded(this.init());
-  }
-}
-
-class LoadedIORedis extends IORedisInstrumentation {
-  override enable(): void {
-    instrumentLoaded(this.init());
-  }
+/** Traces outgoing requests. No part of a path is recorded, because it may be a secret. */
+function createOutgoing(): UndiciInstrumentation {
+  return new UndiciInstrumentation({
+    requireParentforSpans: true,
+    requestHook: (span, { origin }) =>
+      span.setAttributes({ 'url.full': origin, 'url.path': unnamedPath, 'url.query': '' }),
+  });
 }

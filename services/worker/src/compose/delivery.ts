@@ -136,11 +136,11 @@ export async function createDelivery(deps: DeliveryDeps): Promise<Delivery> {
 function createRecoveryOf(
   { name, kind }: Subscriber,
   queues: readonly SubscriberQueue[],
-  { adding, metrics, logger, onError }: DeliveryDeps,
+  { metrics, logger, onError }: DeliveryDeps,
 ): Recovery {
   const own = queues.filter(({ subscriber }) => subscriber === name).map(({ queue }) => queue);
   return createRecovery({
-    bringForward: createBringForward({ redis: adding, queues: own, hostNow: Date.now }),
+    bringForward: createBringForward({ queues: own, hostNow: Date.now }),
     repeatAfterMs: kind === 'queue' ? [] : repeatsOfRecovery,
     onBroughtForward(events) {
       metrics.broughtForward.inc({ subscriber: name }, events);

@@ -1,10 +1,10 @@
 import { urgentTopic } from '@auth-account/contracts/events';
-import { reliableWorkerOptions } from '@auth-account/messaging';
+import { openEventQueue, reliableWorkerOptions } from '@auth-account/messaging';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
-import { type Processor, QueueEvents, WaitingError, Worker } from 'bullmq';
+import { type Job, type Processor, QueueEvents, WaitingError, Worker } from 'bullmq';
 import type { ErrorLog } from '../runtime/error-log.ts';
 import { type Backoff, createBackoff, maximumRetryAfterMs } from './backoff.ts';
-import { notBeforeField } from './bring-forward.ts';
+import type { AskedToWait } from './bring-forward.ts';
 import { DeliveryError } from './delivery-error.ts';
 
 /** Consumes a queue until it is closed. */
@@ -40,9 +40,6 @@ export interface JobConsumerSettings {
 /** Pause before the consumer runs again after Redis was away, in ms; BullMQ's default is 15 s. */
 const runRetryDelay = 500;
 
-/** Sets a field of a job. If Redis has lost the job, a new key would keep the job from being added again. */
-const setIfThere = "return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])";
-
 /** Creates a BullMQ worker that loses no job, however often it is killed. */
 export function createJobConsumer<T, R = void>(
   { queueName, connection, keys, onError }: ConsumerOptions,
@@ -54,7 +51,7 @@ export function createJobConsumer<T, R = void>(
   const unlessHeld: Processor<T, R> = async (job, token, signal) => {
     if (reasons.size === 0) {
       return process(job, token, signal)
-        .catch((error) => keepRetryAfter(job.id, error))
+        .catch((error) => keepRetryAfter(job, error))
         .finally(() => giveTurn(job.name));
     }
     // The consumer asked for the job before the hold began, and got it afterwards.
@@ -73,16 +70,20 @@ export function createJobConsumer<T, R = void>(
   const report = (error: unknown) => onError(error, { queue: queueName });
   worker.on('error', report);
   /** Stores how long the subscriber has asked to wait, so that no recovery brings the job forward before. */
-  const keepRetryAfter = async (id: string | undefined, error: unknown): Promise<never> => {
+  const keepRetryAfter = async (job: Job<T, R>, error: unknown): Promise<never> => {
     const { retryAfterMs = 0 } = error instanceof DeliveryError ? error : {};
-    if (id !== undefined && retryAfterMs > 0) {
-      const until = Date.now() + Math.min(retryAfterMs, maximumRetryAfterMs);
-      await connection.eval(setIfThere, 1, worker.toKey(id), notBeforeField, until).catch(report);
+    if (retryAfterMs > 0) {
+      const asked: AskedToWait = { notBefore: Date.now() + Math.min(retryAfterMs, maximumRetryAfterMs) };
+      await job.updateProgress({ ...asked }).catch(report);
     }
     throw error;
   };
-  const waiting = worker.toKey('wait');
-  const giveTurn = createTurns(() => connection.lmove(waiting, waiting, 'LEFT', 'RIGHT').catch(report));
+  const queue = openEventQueue(queueName, connection, keys);
+  queue.on('error', report);
+  const giveTurn = createTurns(async () => {
+    const [newest] = await queue.getJobs(['wait'], 0, 0);
+    await newest?.changePriority({ lifo: true });
+  }, report);
   let isStarted = false;
 
   function apply(): void {
@@ -103,7 +104,10 @@ export function createJobConsumer<T, R = void>(
       else reasons.delete(reason);
       apply();
     },
-    close: () => worker.close(),
+    async close() {
+      await worker.close();
+      await queue.close();
+    },
     abort: () => worker.cancelAllJobs('the worker stops'),
   };
 }
@@ -116,13 +120,13 @@ const urgentInARow = 4;
  * their queue. If urgent jobs come faster than they are taken, other jobs would never be taken. So from time to time
  * `advance` moves the job at the tail, which is the newest of the other jobs, to the head.
  */
-function createTurns(advance: () => Promise<unknown>): (topic: string) => Promise<void> {
+function createTurns(advance: () => Promise<void>, report: (error: unknown) => void): (topic: string) => Promise<void> {
   let inARow = 0;
   return async (topic) => {
     inARow = topic === urgentTopic ? inARow + 1 : 0;
     if (inARow < urgentInARow) return;
     inARow = 0;
-    await advance();
+    await advance().catch(report);
   };
 }
 

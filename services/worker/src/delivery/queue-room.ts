@@ -69,34 +69,26 @@ export function createQueueRoom({ queues, redis, now }: QueueRoomDeps): QueueRoo
 
 async function findOpened(redis: RedisClient, queues: QueueRoomDeps['queues']): Promise<OpenQueues> {
   if (queues.length === 0) await redis.ping();
-  const pipeline = redis.pipeline();
-  // If a queue's consumers have paused it, its waiting jobs are in a separate list.
-  for (const { queue } of queues) {
-    pipeline.llen(queue.toKey('wait')).llen(queue.toKey('paused')).zcard(queue.toKey('delayed'));
-  }
-  const answers = (await pipeline.exec()) ?? [];
-  const counts = answers.map(([error, count]) => {
-    if (error) throw error;
-    return Number(count);
-  });
-  const openedBy = (share: number) =>
-    queues.filter((_, index) => {
-      const [wait = 0, paused = 0, delayed = 0] = counts.slice(3 * index, 3 * index + 3);
-      return wait + paused < share * enoughWaiting && wait + paused + delayed < share * enoughInAll;
-    });
-  const namesOf = (some: QueueRoomDeps['queues']) => new Set(some.map(({ queue }) => queue.name));
-  const forAll = openedBy(1);
-  const isRefused = await Promise.all(
-    openedBy(urgentShare).map(async (one) => !forAll.includes(one) && (await isCrowded(redis, one))),
+  const found = await Promise.all(
+    queues.map(async ({ queue }) => {
+      const { wait = 0, delayed = 0 } = await queue.getJobCounts('wait', 'delayed');
+      const hasRoomOf = (share: number) => wait < share * enoughWaiting && wait + delayed < share * enoughInAll;
+      const forAll = hasRoomOf(1);
+      return { name: queue.name, forAll, forUrgent: forAll || (hasRoomOf(urgentShare) && !(await isCrowded(queue))) };
+    }),
   );
-  return { forAll: namesOf(forAll), forUrgent: namesOf(openedBy(urgentShare).filter((_, index) => !isRefused[index])) };
+  const namesOf = (some: typeof found) => new Set(some.map(({ name }) => name));
+  return {
+    forAll: namesOf(found.filter(({ forAll }) => forAll)),
+    forUrgent: namesOf(found.filter(({ forUrgent }) => forUrgent)),
+  };
 }
 
 /**
  * Returns true if the first {@link enoughAtHead} jobs are urgent. It is enough to look at the last of them, because
  * urgent jobs are put at the head.
  */
-async function isCrowded(redis: RedisClient, { queue }: QueueRoomDeps['queues'][number]): Promise<boolean> {
-  const id = await redis.lindex(queue.toKey('wait'), -enoughAtHead);
-  return id !== null && (await redis.hget(queue.toKey(id), 'name')) === urgentTopic;
+async function isCrowded(queue: SubscriberQueue['queue']): Promise<boolean> {
+  const [last] = await queue.getWaiting(enoughAtHead - 1, enoughAtHead - 1);
+  return last?.name === urgentTopic;
 }

@@ -1,13 +1,10 @@
 import { addEvents, type EventJob, type EventQueue, eventJobId, isExpired } from '@auth-account/messaging';
-import type { RedisClient } from '@auth-account/redis';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { activeTraceparent, contextOf, inSpan } from '@auth-account/telemetry';
 import type { BuryFailedJob } from '../delivery/bury-failed-job.ts';
 import type { SubscriberQueue } from '../delivery/subscriber-queues.ts';
 
 export interface EnqueueDeps {
-  /** The queues' connection, which fails at once while Redis is away. */
-  readonly redis: RedisClient;
   readonly buryFailedJob: BuryFailedJob;
   readonly now: () => Date;
 }
@@ -32,7 +29,7 @@ export interface Enqueued {
  * job of the same id stays as it is. If that job is completed, the subscriber has the event. If it has failed for good,
  * it becomes a dead letter.
  */
-export function createEnqueue({ redis, buryFailedJob, now }: EnqueueDeps) {
+export function createEnqueue({ buryFailedJob, now }: EnqueueDeps) {
   return async (
     rows: readonly OutboxDocument[],
     { subscriber, queue, hasRoomFor }: EnqueueTarget,
@@ -40,7 +37,7 @@ export function createEnqueue({ redis, buryFailedJob, now }: EnqueueDeps) {
     const waiting = rows.filter((row) => isWaitedForBy(row, subscriber));
     const jobs = waiting.map((row) => ({ row, jobId: eventJobId(row._id, row.replays?.[subscriber]) }));
     const ids = jobs.map(({ jobId }) => jobId);
-    const states = await findJobStates(redis, queue, ids);
+    const states = await findJobStates(queue, ids);
     const absent = jobs.filter((_, index) => states[index] === 'missing');
     const at = now();
     const expired = absent.filter(({ row }) => isExpired(row.event, at));
@@ -60,23 +57,17 @@ export function createEnqueue({ redis, buryFailedJob, now }: EnqueueDeps) {
 /** A job's state. An `unfinished` job waits, is under way or will be retried. */
 export type JobState = 'missing' | 'unfinished' | 'completed' | 'failed';
 
-/** Finds the states of a queue's jobs in one round trip. Returns them in the order of `jobIds`. */
-export async function findJobStates(
-  redis: RedisClient,
-  queue: EventQueue,
-  jobIds: readonly string[],
-): Promise<JobState[]> {
-  const pipeline = redis.pipeline();
-  // BullMQ's own `getState` would run a script for each job.
-  for (const id of jobIds) pipeline.hmget(queue.toKey(id), 'timestamp', 'finishedOn', 'returnvalue');
-  const answers = (await pipeline.exec()) ?? [];
-  return answers.map(([error, fields]) => {
-    if (error) throw error;
-    const [timestamp, finishedOn, returnValue] = fields as (string | null)[];
-    if (timestamp === null) return 'missing';
-    if (finishedOn === null) return 'unfinished';
-    return returnValue === null ? 'failed' : 'completed';
-  });
+/** Finds the states of a queue's jobs. Returns them in the order of `jobIds`. */
+export function findJobStates(queue: EventQueue, jobIds: readonly string[]): Promise<JobState[]> {
+  return Promise.all(
+    jobIds.map(async (id) => {
+      // `getJobState` would search the list of waiting jobs.
+      const job = await queue.getJob(id);
+      if (job === undefined) return 'missing';
+      if (job.finishedOn === undefined) return 'unfinished';
+      return (await job.isFailed()) ? 'failed' : 'completed';
+    }),
+  );
 }
 
 /** Creates the event's job, in the trace of the event's request, so that the relay is part of that trace. */

@@ -113,15 +113,13 @@ function spansAbove(span: Span, root: Span, spans: Spans): readonly Span[] | und
 
 const isWhole = (kind: Run['kind'] | undefined) => kind === 'transaction' || kind === 'enqueue' || kind === 'hash';
 
-const mongoCommand = /^(find|insert|update|delete|findAndModify|aggregate|commitTransaction|abortTransaction) /;
-
 function kindOf({ name, attributes }: Span): Run['kind'] | undefined {
   if (name.startsWith('password.')) return 'hash';
   if (name.startsWith('add ')) return 'enqueue';
   if (name === 'mongodb.transaction') return 'transaction';
-  if (mongoCommand.test(name)) return 'commands';
-  const isOfRedis = attributes['db.operation.name'] !== undefined && attributes['db.collection.name'] === undefined;
-  return isOfRedis ? 'hints' : undefined;
+  const system = attributes['db.system.name'];
+  if (system === 'mongodb') return 'commands';
+  return system === 'redis' ? 'hints' : undefined;
 }
 
 function stepOfRun({ kind, spans }: Run, partsOf: (whole: Span) => Span[]): Step {
@@ -133,19 +131,13 @@ function stepOfRun({ kind, spans }: Run, partsOf: (whole: Span) => Span[]): Step
     case 'hints':
       return stepOf(spans, 'api', 'redis', { kind, count: spans.length });
     case 'commands':
-      return stepOf(spans, 'api', 'mongodb', { kind, commands: spans.map(commandName) });
+      return stepOf(spans, 'api', 'mongodb', { kind, commands: spans.map(({ name }) => name) });
     default: {
-      const commands = lastAttempt(partsOf(spans[0]).map(commandName));
+      const commands = lastAttempt(partsOf(spans[0]).map(({ name }) => name));
       return stepOf(spans, 'api', 'mongodb', { kind, commands, isCommitted: !spans[0].hasFailed });
     }
   }
 }
-
-/**
- * Returns the name of a command. If the driver does not name the collection, it writes `$cmd`, as in `findAndModify
- * $cmd`.
- */
-const commandName = ({ name }: Span) => name.replace(/ \$cmd$/, '');
 
 /**
  * Returns the commands of the last attempt. A transaction that conflicts with another runs again, and only its last
