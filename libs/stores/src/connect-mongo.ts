@@ -51,7 +51,8 @@ export function mongoOptions(name: string, uri: string): MongoClientOptions {
     writeConcern: { w: 'majority' },
     readPreference: 'primary',
     ignoreUndefined: false,
-    monitorCommands: isTraced(),
+    // A connection string may ask for it too.
+    ...(isTraced() && { monitorCommands: true }),
     ...Object.fromEntries(rest),
   };
 }
