@@ -123,9 +123,12 @@ const changingNothing = [
   ...['createStepUpChallenge', 'createPasskeyChallenge'],
 ];
 
-/** Returns all that the database holds, but for proofs, which a request uses up whatever its answer. */
+/**
+ * Returns all that the database holds, but for proofs, which a request uses up whatever its answer, and the generations,
+ * which the api notes in the background.
+ */
 async function stored() {
-  const { spentProofs: _, ...collections } = api.collections;
+  const { spentProofs: _, upgrades: __, ...collections } = api.collections;
   const documents = Object.entries(collections).map(async ([name, each]) => [name, await each.find().toArray()]);
   return Object.fromEntries(await Promise.all(documents));
 }

@@ -62,6 +62,7 @@ function toMongoStatement({ name, command }: SentCommand): string {
  * not know yet is sent again with its text (`eval`), which is the same statement.
  */
 function toRedisStatement({ name, args }: SentRedisCommand): string {
+  if (args.some((arg) => /:process(es|:)/.test(arg))) return 'process';
   if (name !== 'evalsha' && name !== 'eval') return name;
   const [kind = '', limit] = (args[2] ?? '').replace(/^\{[^}]*\}:/, '').split(':');
   return `evalsha ${kind === 'limit' ? `limit:${limit}` : kind}`;

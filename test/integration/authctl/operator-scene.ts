@@ -36,11 +36,11 @@ export function openOperatorScene(settings: Readonly<Record<string, string>> = {
   return startWhole((endings) => startParts(settings, endings));
 }
 
-/** Returns the number of documents by collection, without empty collections and the subscribers. */
+/** Returns the number of documents by collection, without empty collections, subscribers and generations. */
 export async function countStored({
   collections,
 }: Pick<OperatorScene, 'collections'>): Promise<Record<string, number>> {
-  const { subscribers: _, ...others } = collections;
+  const { subscribers: _, upgrades: __, ...others } = collections;
   const counts = await Promise.all(
     Object.entries(others).map(async ([name, collection]) => [name, await collection.countDocuments()] as const),
   );

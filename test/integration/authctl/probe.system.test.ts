@@ -28,7 +28,7 @@ const stored = () => countStored(scene);
 
 // What a test has left must not be found by the next one.
 afterEach(async () => {
-  const { subscribers: _, ...collections } = scene.collections;
+  const { subscribers: _, upgrades: __, ...collections } = scene.collections;
   await Promise.all(Object.values(collections).map((collection) => collection.deleteMany({})));
 });
 
