@@ -26,12 +26,18 @@ function isSigned({ headers }: IncomingMessage, body: string): boolean {
     .some((given) => given.length === expected.length && timingSafeEqual(given, expected));
 }
 
+type Attribute = { readonly key: string; readonly value: { readonly stringValue?: string } };
+const textOf = (attributes: readonly Attribute[], name: string) =>
+  attributes.find(({ key }) => key === name)?.value.stringValue;
+
+/** Keeps of each span its service and what has made it: its scope, or the store that a command went to. */
 function takeTraces(body: string): void {
   for (const { resource, scopeSpans } of JSON.parse(body).resourceSpans) {
-    const named = resource.attributes.find(({ key }: { key: string }) => key === 'service.name');
+    const service = textOf(resource.attributes, 'service.name');
     for (const { scope, spans: sent } of scopeSpans) {
-      for (const { traceId } of sent) {
-        spans.set(traceId, [...(spans.get(traceId) ?? []), `${named.value.stringValue} ${scope.name}`]);
+      for (const { traceId, attributes } of sent) {
+        const maker = textOf(attributes, 'db.system.name') ?? scope.name;
+        spans.set(traceId, [...(spans.get(traceId) ?? []), `${service} ${maker}`]);
       }
     }
   }

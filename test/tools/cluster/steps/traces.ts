@@ -9,18 +9,17 @@ export const traced = [
   'tracing.networkPolicy.ports={8090}',
 ].flatMap((setting) => ['--set', setting]);
 
-/** Instrumentations, by service, that have spans in the trace of a registration. */
+/** Makers of the spans in the trace of a registration, by service: scopes of OpenTelemetry, or stores. */
 const expected = [
-  ...['auth-api @opentelemetry/instrumentation-ioredis', 'auth-api @opentelemetry/instrumentation-mongodb'],
-  ...['auth-api auth-account', 'auth-api bullmq', 'auth-worker @opentelemetry/instrumentation-ioredis'],
-  ...['auth-worker @opentelemetry/instrumentation-mongodb', 'auth-worker @opentelemetry/instrumentation-undici'],
-  ...['auth-worker auth-account', 'auth-worker bullmq'],
+  ...['auth-api mongodb', 'auth-api redis', 'auth-api auth-account', 'auth-api bullmq'],
+  ...['auth-worker mongodb', 'auth-worker redis', 'auth-worker auth-account', 'auth-worker bullmq'],
+  'auth-worker @opentelemetry/instrumentation-undici',
 ];
 
 /** Several times the 5 s after which a service sends its spans. */
 const limitMs = 60_000;
 
-/** Looks for the spans of each instrumentation: in a bundle, a package is instrumented only if it is outside. */
+/** Looks for the spans of each, because a package in a bundle is not instrumented. */
 export async function checkTraces({ reporter, agent }: Cluster): Promise<void> {
   await reporter.check('a registration is one trace, with the spans of MongoDB, Redis, BullMQ and fetch', async () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
@@ -33,7 +32,7 @@ export async function checkTraces({ reporter, agent }: Cluster): Promise<void> {
       const spans = { url: `http://127.0.0.1:8090/spans/${traceId}`, method: 'GET' };
       const { json: found } = await agent.call('ask', spans);
       const missing = expected.filter((one) => !found.includes(one));
-      if (missing.length === 0) return [`${found.length} spans of ${expected.length} instrumentations`];
+      if (missing.length === 0) return [`${found.length} spans of ${expected.length} makers`];
       assert.ok(performance.now() < until, `no span of ${missing.join(', ')}`);
       await sleep(500);
     }
