@@ -1,7 +1,7 @@
 import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
-import { until } from '../../support/sign-in-faults.ts';
 import type { TestStack } from '../../support/test-stack.ts';
+import { until } from './sign-in-faults.ts';
 
 /** A fault, and the alerts that it must cause. */
 export interface Fault {

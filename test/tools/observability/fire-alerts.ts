@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
-import { openSignInFaults } from '../../support/sign-in-faults.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { startReceiver, status } from '../../support/worker-receiver.ts';
 import { type Fault, faultsWith } from './faults.ts';
 import { readRules } from './rule-file.ts';
+import { openSignInFaults } from './sign-in-faults.ts';
 import { speedUp } from './speed-up.ts';
 import { type ActiveAlert, type Prometheus, startPrometheus } from './start-prometheus.ts';
 
