@@ -1,3 +1,4 @@
+import { readText } from '@auth-account/verifier/fetch-document';
 import { createLocalJWKSet, decodeJwt, importPKCS8, type JSONWebKeySet, SignJWT } from 'jose';
 
 /** A provider's endpoints, and the key by which this service proves itself there. */
@@ -57,8 +58,8 @@ class ProviderRefusal extends Error {
 }
 
 const timeoutMs = 3_000;
-const mostBytes = 64 * 1_024;
-const mostKeyBytes = 256 * 1_024;
+const maximumBytes = 64 * 1_024;
+const maximumKeyBytes = 256 * 1_024;
 /** Life of the proof of this service. Apple allows six months. */
 const secretSeconds = 300;
 
@@ -81,7 +82,7 @@ export function createProviderClient(settings: ProviderClientSettings, { fetch, 
     const headers = { Accept: 'application/json' };
     const signal = AbortSignal.timeout(timeoutMs);
     const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal });
-    const text = await readAnswer(answer, mostBytes);
+    const text = await readText(answer, { maximumBytes, signal });
     if (answer.status === 200) return text;
     if (answer.status === 400 || answer.status === 401) throw refusalOf(answer.status, parse(text));
     throw new Error(`${url}: status ${answer.status}`);
@@ -140,18 +141,6 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-/** Returns the text of an answer. Throws if it is longer than that. */
-async function readAnswer(answer: Response, most: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > most) throw new Error(`more than ${most} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /**
  * Fetches a provider's keys. Returns them with the headers of the answer. Throws if the answer has another status than
  * 200, is too long or has no keys, or if none comes in 3 s.
@@ -166,7 +155,7 @@ export async function fetchProviderKeys(
     await answer.body?.cancel();
     throw new Error(`status ${answer.status}`);
   }
-  const text = await readAnswer(answer, mostKeyBytes);
+  const text = await readText(answer, { maximumBytes: maximumKeyBytes, signal });
   // RFC 8259, section 8.1, lets a reader ignore a byte order mark.
   const set = JSON.parse(text.replace(/^\ufeff/, '')) as JSONWebKeySet | null;
   // jose refuses a whole set for one member that is no key.

@@ -1,3 +1,6 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+
 export interface FetchOptions {
   readonly fetch: typeof fetch;
   readonly timeoutMs: number;
@@ -19,27 +22,36 @@ export async function fetchDocument(url: string, options: FetchOptions): Promise
   const { fetch, timeoutMs, maximumBytes = defaultBytes, body, headers } = options;
   const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
   const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
     const answer = await fetch(url, {
       ...sent,
       headers: { Accept: 'application/json', ...type, ...headers },
       redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
     });
     if (answer.status !== 200) {
       await answer.body?.cancel();
       throw new Error(`status ${answer.status}`);
     }
-    return await readText(answer, maximumBytes);
+    return await readText(answer, { maximumBytes, signal });
   } catch (error) {
     throw new Error(`${url}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-async function readText(answer: Response, maximumBytes: number): Promise<string> {
+/**
+ * Returns the text of an answer. Throws if it is longer, or if the signal comes first. The signal that `fetch` was given
+ * does not end the reading once Node has collected the request as garbage (https://github.com/nodejs/undici/issues/4068).
+ */
+export async function readText(
+  { body }: Response,
+  { maximumBytes, signal }: { readonly maximumBytes: number; readonly signal: AbortSignal },
+): Promise<string> {
+  if (body === null) return '';
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of Readable.fromWeb(body as ReadableStream<Uint8Array>, { signal })) {
     bytes += chunk.length;
     if (bytes > maximumBytes) throw new Error(`more than ${maximumBytes} bytes`);
     chunks.push(chunk);
