@@ -1,8 +1,8 @@
 import {
   DeletionCancelledEvent,
   DeletionScheduledEvent,
-  NoticeEvent,
   PasswordChangedEvent,
+  SecurityEvent,
 } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
@@ -115,14 +115,14 @@ describe('a restore', () => {
       const headers = { 'Accept-Language': language };
       expect((await api.restoreAccount({ email, password }, headers)).status).toBe(200);
       const notices = (await eventsOf(user_id, 'service.auth.events.notice')).filter((event) =>
-        matchesSchema(NoticeEvent, event),
+        matchesSchema(SecurityEvent, event),
       );
       return notices.at(-1)?.data;
     };
-    const told = { user_id, purpose: 'deletion_cancelled' };
-    expect(await localeOf(session, 'ru')).toEqual({ ...told, locale: 'ru' });
+    const notified = { user_id, purpose: 'deletion_cancelled' };
+    expect(await localeOf(session, 'ru')).toEqual({ ...notified, locale: 'ru' });
     await api.collections.users.updateOne({ _id: user_id }, { $set: { locale: 'en' } });
-    expect(await localeOf(await logIn(api, email), 'ru')).toEqual({ ...told, locale: 'en' });
+    expect(await localeOf(await logIn(api, email), 'ru')).toEqual({ ...notified, locale: 'en' });
   });
 });
 

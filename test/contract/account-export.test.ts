@@ -155,14 +155,20 @@ describe('an export', () => {
 
   // guarantees: export-complete
   test('an export has no secret, and nothing of anybody else', async () => {
-    const [owner, stranger] = [await newSession(api), await newSession(api)];
+    const [owner, unknownDevice] = [await newSession(api), await newSession(api)];
     const invite = await insertInvite(api, owner.home_group_id);
     const member = await joinByInvite(api, invite);
     const { text } = await exportOf(owner);
     const user = await api.collections.users.findOne({ _id: owner.user_id });
     const session = await api.collections.sessions.findOne({ _id: owner.session_id });
     const secrets = [user?.password_hash, session?.token, session?.kid, session?.nonce.toString('base64'), invite];
-    const others = [member.user_id, member.email, member.session_id, stranger.user_id, stranger.home_group_id];
+    const others = [
+      member.user_id,
+      member.email,
+      member.session_id,
+      unknownDevice.user_id,
+      unknownDevice.home_group_id,
+    ];
     const known = [...secrets, ...others, owner.access_token, owner.refresh_token, password, '$argon2'];
     for (const each of known) expect(text).not.toContain(each);
   });

@@ -24,7 +24,7 @@ afterAll(() => api.close());
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
 
 /** Creates an account with every way in, a second factor that waits for its removal, and a changed address. */
-async function everyWay() {
+async function everyReader() {
   const session = await newSession(api);
   const [email, person] = [newEmail(), newPerson()];
   await changeEmail(api, session, email);
@@ -35,19 +35,22 @@ async function everyWay() {
   await update(session.user_id, { 'totp.removal': removal });
   return { ...session, email, person, authenticator, undoToken: await undoTokenOf(api, session.user_id) };
 }
-type Ways = Awaited<ReturnType<typeof everyWay>>;
+type SignInMethods = Awaited<ReturnType<typeof everyReader>>;
 
 const update = (_id: string, $set: object) => api.collections.users.updateOne({ _id }, { $set });
 const anHourAgo = () => new Date(Date.now() - 3_600_000);
 
 /** Asks for a link of another identity, and proves the account by `prove`. */
-async function link({ email }: Ways, prove: (challenge: { link_challenge_id: string }) => Promise<object> | object) {
+async function link(
+  { email }: SignInMethods,
+  prove: (challenge: { link_challenge_id: string }) => Promise<object> | object,
+) {
   const answer = await logInByProvider(api, newPerson({ email }), newHome);
   if (answer.json.error_code !== 'ERR-ACCOUNT-LINK-REQUIRED') return answer;
   return linkByProof(api, answer.json.details.link_challenge_id, await prove(answer.json.details));
 }
 
-async function stepUp(session: Ways) {
+async function stepUp(session: SignInMethods) {
   const asked = await askStepUp(api, session, 'totp');
   return asked.status === 200 ? confirmStepUp(api, session, asked.json.data.challenge_id) : asked;
 }
@@ -57,7 +60,7 @@ const taken = [409, 'ERR-EMAIL-ALREADY-EXISTS'] as const;
 const wrongCode = [403, 'ERR-CODE-INVALID'] as const;
 
 /** Each way in, and its answer once the erasure is due. */
-const ways: [string, (account: Ways) => Promise<Answer>, readonly [number, string]][] = [
+const signInMethods: [string, (account: SignInMethods) => Promise<Answer>, readonly [number, string]][] = [
   ['the password', ({ email }) => api.logIn({ email, password }), wrongPassword],
   ['a passkey', ({ authenticator }) => logInByPasskey(api, authenticator), [403, 'ERR-PASSKEY-INVALID']],
   ['a provider', ({ person }) => logInByProvider(api, person, newHome), taken],
@@ -71,15 +74,15 @@ const ways: [string, (account: Ways) => Promise<Answer>, readonly [number, strin
 ];
 
 // guarantees: factor-removal-by-owner
-test.each(ways)('%s needs no second factor from the time of its removal on', async (_, enter) => {
-  const account = await everyWay();
+test.each(signInMethods)('%s needs no second factor from the time of its removal on', async (_, enter) => {
+  const account = await everyReader();
   await update(account.user_id, { 'totp.removal.due_at': anHourAgo() });
   expect(statusAndCode(await enter(account))).toEqual([200, undefined]);
 });
 
 // guarantees: due-account-is-gone
-test.each(ways)('%s finds no account from the time of its erasure on', async (_, enter, expected) => {
-  const account = await everyWay();
+test.each(signInMethods)('%s finds no account from the time of its erasure on', async (_, enter, expected) => {
+  const account = await everyReader();
   await update(account.user_id, { deletes_at: anHourAgo() });
   expect(statusAndCode(await enter(account))).toEqual(expected);
 });

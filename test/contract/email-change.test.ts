@@ -62,13 +62,13 @@ describe('POST /account/email-change/confirm', () => {
     expect(changed?.data).toMatchObject({ user_id: session.user_id, is_undone: false });
     const [former] = (await userOf(session))?.former_emails ?? [];
     expect(former).toMatchObject({ email: session.email, email_key: session.email });
-    const told = {
+    const notified = {
       user_id: session.user_id,
       purpose: 'email_changed',
       locale: 'en',
       email_change_id: former?.change_id,
     };
-    expect(notice?.data).toEqual(told);
+    expect(notice?.data).toEqual(notified);
   });
 
   test('of two accounts that want the same address, one gets it', async () => {
@@ -124,8 +124,8 @@ describe('POST /auth/email-change/undo', () => {
     expect([await logInStatus(session.email), await logInStatus(new_email)]).toEqual([401, 401]);
     expect((await confirmReset(api, reset)).status).toBe(403);
     const events = (await rowsOf(session.user_id)).slice(-3).map(({ event }) => event.data);
-    const told = { purpose: 'password_changed', invites_revoked: 0 };
-    expect(events).toMatchObject([{ is_undone: true }, { reason: 'undone' }, told]);
+    const notified = { purpose: 'password_changed', invites_revoked: 0 };
+    expect(events).toMatchObject([{ is_undone: true }, { reason: 'undone' }, notified]);
     expect((await confirmReset(api, await requestReset(api, session.email))).status).toBe(200);
     expect(await logInStatus(session.email, 'three wrong staples')).toBe(200);
     expect((await register(new_email)).status).toBe(201);
@@ -142,8 +142,8 @@ describe('POST /auth/email-change/undo', () => {
     const { status, json } = await undo(undoToken);
     expect([status, json.data.invites_revoked]).toEqual([200, 1]);
     expect(await userOf(session)).not.toHaveProperty('deletes_at');
-    const told = (await rowsOf(session.user_id)).map(({ event }) => event.data).slice(-5);
-    expect(told).toEqual(
+    const notified = (await rowsOf(session.user_id)).map(({ event }) => event.data).slice(-5);
+    expect(notified).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ cancelled_at: expect.any(String) }),
         expect.objectContaining({ purpose: 'deletion_cancelled', locale: 'en' }),

@@ -124,8 +124,8 @@ describe('POST /auth/login-code/confirm', () => {
     const body = { challenge_id, code, device_id: randomUUID() };
     const send = (fields: object = {}) => api.logInByCode({ ...body, ...fields });
     const first = await send();
-    const spent = await api.collections.spentProofs.findOne({ session_id: first.json.data.session_id });
-    expect(spent?.purge_at.getTime()).toBeGreaterThan(now() + 9 * minute);
+    const consumed = await api.collections.consumedProofs.findOne({ session_id: first.json.data.session_id });
+    expect(consumed?.purge_at.getTime()).toBeGreaterThan(now() + 9 * minute);
     await refresh(api, first.json.data);
     const again = await send({ challenge_id: challenge_id.toUpperCase() });
     expect([again.status, again.json.data.session_id]).toEqual([200, first.json.data.session_id]);
@@ -294,8 +294,8 @@ describe('the first proof of an address', () => {
     const account = await registerAccount(api);
     await logInByCode(api, await requestLoginCode(api, account.email));
     const rows = await api.collections.outbox.find({ 'event.subject': account.user_id }).sort({ _id: 1 }).toArray();
-    const told = rows.map(({ event }) => [event.type.split('.').at(-1), event.data] as const);
-    expect(told).toEqual(
+    const notified = rows.map(({ event }) => [event.type.split('.').at(-1), event.data] as const);
+    expect(notified).toEqual(
       expect.arrayContaining([
         ['password_changed', expect.objectContaining({ reason: 'login' })],
         ['notice', expect.objectContaining({ purpose: 'password_changed', invites_revoked: 0 })],
@@ -341,8 +341,8 @@ describe('the first proof of an address', () => {
       const confirming = await proofOf(await requestVerification(api, session));
       const loggingIn = await proofOf(await requestLoginCode(api, session.email));
       const [verification] = await Promise.all([api.confirmEmailVerification(confirming), api.logInByCode(loggingIn)]);
-      const told = { 'event.type': 'service.auth.events.email_verified', 'event.data.user_id': session.user_id };
-      expect(await api.collections.outbox.countDocuments(told)).toBe(1);
+      const notified = { 'event.type': 'service.auth.events.email_verified', 'event.data.user_id': session.user_id };
+      expect(await api.collections.outbox.countDocuments(notified)).toBe(1);
       expect((await stored(session))?.is_password_void ?? false).toBe(verification.status !== 200);
     }
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CodePurpose, NoticePurpose } from '@auth-account/contracts/events';
+import type { CodePurpose, NotificationPurpose } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { mailPurposes } from '../../services/worker/src/mail/mail-templates.ts';
 import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
@@ -7,7 +7,7 @@ import { type ApiDriver, bearer, withHeaders } from '../support/api-driver.ts';
 import { changeEmail, confirmReset, requestChange, requestReset } from '../support/codes.ts';
 import { type MailSettings, mailBounds } from '../support/mail-bounds.ts';
 import { addPasskey, deletePasskey } from '../support/passkeys.ts';
-import { linkIdentity, logInByProvider, newPerson, sendNotice, unlinkIdentity } from '../support/providers.ts';
+import { linkIdentity, logInByProvider, newPerson, sendSecurityEvent, unlinkIdentity } from '../support/providers.ts';
 import {
   beginLogin,
   codeAt,
@@ -59,7 +59,7 @@ async function untilRefused(act: () => Promise<unknown>, times = 40): Promise<vo
 
 let lastAddress = 0;
 /** Returns a client from a network that nobody else uses. */
-function stranger(): ApiDriver {
+function unknownDevice(): ApiDriver {
   lastAddress += 1;
   return withHeaders(api, { 'X-Forwarded-For': `198.18.1.${lastAddress}` });
 }
@@ -80,7 +80,7 @@ const floods = {
       'requestLoginCode',
       'requestSecondFactorRemoval',
     ] as const;
-    for (const name of asked) await untilRefused(() => stranger()[name]({ email }));
+    for (const name of asked) await untilRefused(() => unknownDevice()[name]({ email }));
     await untilRefused(() => api.requestEmailVerification(bearer(caller)));
     await untilRefused(() => requestChange(api, caller, newEmail()));
     return user_id;
@@ -100,7 +100,7 @@ const floods = {
     const { user_id, email } = await newSession(api);
     for (let round = 0; round < 2; round += 1) {
       const login = { email, password: 'wrong horse battery' };
-      await untilRefused(() => stranger().logIn(login), 71);
+      await untilRefused(() => unknownDevice().logIn(login), 71);
       expect((await confirmReset(api, await requestReset(api, email))).status).toBe(200);
     }
     return user_id;
@@ -119,7 +119,7 @@ const floods = {
     });
     return user_id;
   },
-  async takenAddresses() {
+  async takenEmails() {
     const { user_id, email } = await newSession(api);
     for (let i = 0; i < 2; i += 1) {
       const caller = await newSession(api);
@@ -152,7 +152,7 @@ const floods = {
     const { user_id, email, secret } = await guardedAccount(api, now());
     for (let round = 0; round < 2; round += 1) {
       await untilRefused(async () => {
-        const somewhere = stranger();
+        const somewhere = unknownDevice();
         const challenge_id = await beginLogin(somewhere, email);
         return completeLogin(somewhere, challenge_id, { code: wrongCodeFor(secret, now()) });
       });
@@ -189,14 +189,14 @@ const floods = {
       // Only the end of a session that the identity has opened is mailed.
       expect((await logInByProvider(api, person)).status).toBe(200);
       const event = { type: 'consent-revoked', sub: person.sub, event_time: Math.floor(Date.now() / 1_000) };
-      await sendNotice(api, event);
+      await sendSecurityEvent(api, event);
     }
     return user_id;
   },
 };
 
 /** The flood for each kind of mail. A new purpose does not compile without an entry. */
-const floodOf: Readonly<Record<CodePurpose | NoticePurpose, keyof typeof floods>> = {
+const floodOf: Readonly<Record<CodePurpose | NotificationPurpose, keyof typeof floods>> = {
   email_verification: 'codes',
   password_reset: 'codes',
   email_change: 'codes',
@@ -211,7 +211,7 @@ const floodOf: Readonly<Record<CodePurpose | NoticePurpose, keyof typeof floods>
   email_changed: 'addresses',
   deletion_scheduled: 'deletions',
   deletion_cancelled: 'deletions',
-  address_in_use: 'takenAddresses',
+  address_in_use: 'takenEmails',
   second_factor_on: 'factors',
   second_factor_off: 'factors',
   second_factor_guessed: 'guesses',

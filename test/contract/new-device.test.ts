@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NewDevicePayload } from '@auth-account/contracts';
-import { NoticeEvent } from '@auth-account/contracts/events';
+import { SecurityEvent } from '@auth-account/contracts/events';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
@@ -52,9 +52,9 @@ async function readUntil(
   stream: Awaited<ReturnType<typeof openStream>>,
   isWanted: (sessionId: string) => boolean,
 ): Promise<string[]> {
-  const told: string[] = [];
-  while (!told.some(isWanted)) told.push(String(Object((await stream.next()).payload).session_id));
-  return told;
+  const notified: string[] = [];
+  while (!notified.some(isWanted)) notified.push(String(Object((await stream.next()).payload).session_id));
+  return notified;
 }
 
 const idOf = ({ session_id }: TokenPair) => session_id;
@@ -83,28 +83,30 @@ describe('a login on a device that the account has not used', () => {
         return isAboutTablet(message) ? stream.next() : message;
       }),
     );
-    const strangers: TokenPair[] = [];
-    const logInStranger = async () => {
-      strangers.push(await logIn(api, phone.email, { ...newDevice(), device_name: 'Pixel 9', platform: 'android' }));
+    const unknownDevices: TokenPair[] = [];
+    const logInUnknownDevice = async () => {
+      unknownDevices.push(
+        await logIn(api, phone.email, { ...newDevice(), device_name: 'Pixel 9', platform: 'android' }),
+      );
     };
-    await logInStranger();
-    const [first] = await repeatUntil(messages, logInStranger);
+    await logInUnknownDevice();
+    const [first] = await repeatUntil(messages, logInUnknownDevice);
     const about = first?.payload as TokenPair | undefined;
-    const stranger = strangers.find(({ session_id }) => session_id === about?.session_id);
-    if (stranger === undefined) throw new Error('the message is about somebody else');
-    const strangersStream = await streamOf(stranger);
+    const unknownDevice = unknownDevices.find(({ session_id }) => session_id === about?.session_id);
+    if (unknownDevice === undefined) throw new Error('the message is about somebody else');
+    const unknownDeviceStream = await streamOf(unknownDevice);
     for (const { payload, ...message } of await messages) {
       expect(message).toMatchObject({ type: 'message', topic: 'security.new_device' });
-      const { session_id } = stranger;
+      const { session_id } = unknownDevice;
       const created_at = message.timestamp;
       expect(payload).toEqual({ session_id, device_name: 'Pixel 9', platform: 'android', created_at });
       expect(matchesSchema(NewDevicePayload, payload)).toBe(true);
     }
-    const told = [tablet, ...strangers].map((session) => noticeOf(session, phone.user_id));
-    expect(await noticesOf(phone.user_id)).toEqual(told);
+    const notified = [tablet, ...unknownDevices].map((session) => noticeOf(session, phone.user_id));
+    expect(await noticesOf(phone.user_id)).toEqual(notified);
 
-    expect((await api.revokeSession({ session_id: stranger.session_id }, bearer(phone))).status).toBe(200);
-    expect(await strangersStream.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
+    expect((await api.revokeSession({ session_id: unknownDevice.session_id }, bearer(phone))).status).toBe(200);
+    expect(await unknownDeviceStream.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
     expect(streams.map((stream) => stream.isOpen())).toEqual([true, true]);
     for (const stream of streams) stream.socket.terminate();
   });
@@ -133,22 +135,22 @@ describe('a restore on a device that the account has not used', () => {
     const phone = await newSession(api, device);
     const { email, user_id } = phone;
     const stream = await streamOf(phone);
-    const stranger = newDevice();
+    const unknownDevice = newDevice();
     await restore(email, device);
     expect(await noticesOf(user_id)).toEqual([]);
-    for (let i = 0; i < 2; i += 1) await restore(email, stranger);
-    const told = { user_id, purpose: 'new_device', locale: 'en' };
-    expect(await noticesOf(user_id)).toEqual([told]);
+    for (let i = 0; i < 2; i += 1) await restore(email, unknownDevice);
+    const notified = { user_id, purpose: 'new_device', locale: 'en' };
+    expect(await noticesOf(user_id)).toEqual([notified]);
     const row = await api.collections.outbox.findOne({ 'event.subject': user_id, topic: /notice$/ });
-    expect(matchesSchema(NoticeEvent, row?.event)).toBe(true);
+    expect(matchesSchema(SecurityEvent, row?.event)).toBe(true);
     // From then on the account knows the device. Apps learn only of a new session, because they could end it.
-    await logIn(api, email, stranger);
+    await logIn(api, email, unknownDevice);
     const others: TokenPair[] = [];
     const logInOther = async () => void others.push(await logIn(api, email, newDevice()));
     await logInOther();
     const isOther = (sessionId: string) => others.map(idOf).includes(sessionId);
     expect(await repeatUntil(readUntil(stream, isOther), logInOther)).toHaveLength(1);
-    expect(await noticesOf(user_id)).toEqual([told, ...others.map((session) => noticeOf(session, user_id))]);
+    expect(await noticesOf(user_id)).toEqual([notified, ...others.map((session) => noticeOf(session, user_id))]);
     stream.socket.terminate();
   });
 });
@@ -170,9 +172,9 @@ describe('the notices of new devices', () => {
     const noticed = (await noticesOf(phone.user_id)).map((notice) => Object(notice).session_id);
     expect(noticed).toHaveLength(10);
     const isFurther = (sessionId: string) => opened.includes(sessionId) && !noticed.includes(sessionId);
-    const told = await repeatUntil(readUntil(stream, isFurther), logInOnce);
-    expect(opened).toEqual(expect.arrayContaining(told));
-    expect(new Set(told).size).toBe(told.length);
+    const notified = await repeatUntil(readUntil(stream, isFurther), logInOnce);
+    expect(opened).toEqual(expect.arrayContaining(notified));
+    expect(new Set(notified).size).toBe(notified.length);
     expect(await noticesOf(phone.user_id)).toHaveLength(10);
     stream.socket.terminate();
   });
@@ -230,8 +232,8 @@ describe('a client without a device_id', () => {
     await change(owner);
     const { email = '' } = (await api.collections.users.findOne({ _id: owner.user_id })) ?? {};
     await logIn(api, email, { password: now });
-    const told = (await noticesOf(owner.user_id)).filter(({ purpose }) => purpose === 'new_device');
-    expect(told).toEqual([]);
+    const notified = (await noticesOf(owner.user_id)).filter(({ purpose }) => purpose === 'new_device');
+    expect(notified).toEqual([]);
   });
 
   test('a client without a device_id stays known when a session of another device ends that the account has forgotten', async () => {

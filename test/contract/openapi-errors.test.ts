@@ -37,8 +37,8 @@ import {
   deletePasskey,
   logInByPasskey,
   requestPasskey,
+  revokePassword,
   stepUpByPasskey,
-  voidPassword,
   withoutPasskeys,
 } from '../support/passkeys.ts';
 import {
@@ -134,7 +134,7 @@ type HashOperation =
   | 'confirmPasswordReset'
   | 'undoEmailChange';
 /** Routes that ask for the current password. */
-type FreshOperation = {
+type ReauthenticatedOperation = {
   [N in Operation]: 'ERR-REAUTHENTICATION-FAILED' extends CodeOf<N> ? N : never;
 }[Operation];
 
@@ -219,7 +219,7 @@ async function refusedWrite(
 }
 
 /** Returns the answer to a request whose hash does not start in time. One may be fast enough, so there are more. */
-async function overload(name: FreshOperation | HashOperation): Promise<Answer> {
+async function overload(name: ReauthenticatedOperation | HashOperation): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await sendUnspent(name, {}, narrow);
     if (answer.status === 503 || tries === 20) return answer;
@@ -234,7 +234,7 @@ const wrong = {
 };
 
 /** Sends wrong passwords until the limit of tries is passed. */
-async function pastTheGuesses(name: FreshOperation, body: GoodRequest['body'] = wrong): Promise<Answer> {
+async function pastTheGuesses(name: ReauthenticatedOperation, body: GoodRequest['body'] = wrong): Promise<Answer> {
   const good = await goodRequests[name](api);
   const guess = () => sendTo(name, api, { ...good, body: { ...good.body, ...body } });
   return clock.stopped(async () => {
@@ -244,7 +244,7 @@ async function pastTheGuesses(name: FreshOperation, body: GoodRequest['body'] = 
 }
 
 /** Returns what provokes the codes of an operation that asks for the current password. */
-const freshProvocations = (name: FreshOperation) => ({
+const reauthenticatedProvocations = (name: ReauthenticatedOperation) => ({
   'ERR-REAUTHENTICATION-FAILED': () => sendUnspent(name, { body: wrong }),
   'ERR-STEP-UP-REQUIRED': () => sendUnspent(name, { body: { ...wrong, step_up_token: 'none' } }),
   'ERR-RATE-LIMITED': () => pastTheGuesses(name),
@@ -258,7 +258,7 @@ async function stepUpWith(fields: object): Promise<Answer> {
 }
 
 /** Asks for a step-up while the code that it needs cannot be stored. */
-async function voidedChallenge(): Promise<Answer> {
+async function revokedChallenge(): Promise<Answer> {
   const session = await newSession(api);
   await api.collections.users.updateOne({ _id: session.user_id }, { $set: { is_password_void: true } });
   return refusedWrite('createStepUpChallenge', 'challenges', { headers: bearer(session) });
@@ -276,7 +276,7 @@ async function stepUpByMail(on: TestApi): Promise<Answer> {
   return sendTo('confirmStepUp', on, { headers, body: { challenge_id, method: 'email_code', code } });
 }
 
-type LimitedByAddress =
+type LimitedByNetwork =
   | 'logInByPasskey'
   | 'registerAccount'
   | 'logIn'
@@ -301,7 +301,7 @@ type LimitedByAddress =
   | 'logInByProvider'
   | 'receiveProviderNotice';
 
-async function pastTheLimit(name: LimitedByAddress): Promise<Answer> {
+async function pastTheLimit(name: LimitedByNetwork): Promise<Answer> {
   const good = await unspentGood(name);
   const first = await sendTo(name, strict, good);
   // Another operation has used the limit up.
@@ -619,11 +619,11 @@ const ownProvocations: {
   },
   changePassword: {
     'ERR-INTERNAL': () => refusedWrite('changePassword', 'users'),
-    ...freshProvocations('changePassword'),
+    ...reauthenticatedProvocations('changePassword'),
   },
   scheduleDeletion: {
     'ERR-INTERNAL': () => refusedWrite('scheduleDeletion', 'users'),
-    ...freshProvocations('scheduleDeletion'),
+    ...reauthenticatedProvocations('scheduleDeletion'),
   },
   requestDeletion: {
     'ERR-INTERNAL': () => refusedWrite('requestDeletion', 'challenges'),
@@ -659,7 +659,7 @@ const ownProvocations: {
       await api.collections.sessions.updateOne({ _id: session.session_id }, broken);
       return sendTo('exportAccount', api, { body: { current_password: password }, headers: bearer(session) });
     },
-    ...freshProvocations('exportAccount'),
+    ...reauthenticatedProvocations('exportAccount'),
   },
   requestPasswordReset: {
     'ERR-INTERNAL': () => refusedWrite('requestPasswordReset', 'challenges'),
@@ -719,7 +719,7 @@ const ownProvocations: {
   },
   requestEmailChange: {
     'ERR-INTERNAL': () => refusedWrite('requestEmailChange', 'challenges'),
-    ...freshProvocations('requestEmailChange'),
+    ...reauthenticatedProvocations('requestEmailChange'),
   },
   resendEmailChange: {
     'ERR-INTERNAL': () => refusedWrite('resendEmailChange', 'outbox'),
@@ -820,7 +820,7 @@ const ownProvocations: {
   },
   createTotp: {
     'ERR-INTERNAL': () => refusedWrite('createTotp', 'users'),
-    ...freshProvocations('createTotp'),
+    ...reauthenticatedProvocations('createTotp'),
   },
   confirmTotp: {
     'ERR-INTERNAL': async () => refusedWrite('confirmTotp', 'users', await goodRequests.confirmTotp(api)),
@@ -849,11 +849,11 @@ const ownProvocations: {
   },
   deleteTotp: {
     'ERR-INTERNAL': () => refusedOfFactor('deleteTotp', 'totp'),
-    ...freshProvocations('deleteTotp'),
+    ...reauthenticatedProvocations('deleteTotp'),
   },
   createRecoveryCodes: {
     'ERR-INTERNAL': () => refusedOfFactor('createRecoveryCodes', 'recovery_codes'),
-    ...freshProvocations('createRecoveryCodes'),
+    ...reauthenticatedProvocations('createRecoveryCodes'),
   },
   refreshTokens: {
     'ERR-INTERNAL': () => refusedWrite('refreshTokens', 'sessions'),
@@ -872,7 +872,7 @@ const ownProvocations: {
     'ERR-RATE-LIMITED': () => pastTheWrite('logOutAll'),
   },
   createStepUpChallenge: {
-    'ERR-INTERNAL': voidedChallenge,
+    'ERR-INTERNAL': revokedChallenge,
     'ERR-RATE-LIMITED': () => pastTheWrite('createStepUpChallenge'),
   },
   confirmStepUp: {
@@ -999,7 +999,7 @@ const ownProvocations: {
   },
   createPasskeyChallenge: {
     'ERR-INTERNAL': () => ofBrokenPasskey('createPasskeyChallenge'),
-    ...freshProvocations('createPasskeyChallenge'),
+    ...reauthenticatedProvocations('createPasskeyChallenge'),
     'ERR-PASSKEY-LIMIT-REACHED': () => aboveTwenty('createPasskeyChallenge'),
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createPasskeyChallenge'),
   },
@@ -1042,12 +1042,12 @@ const ownProvocations: {
   },
   deletePasskey: {
     'ERR-INTERNAL': () => refusedWrite('deletePasskey', 'users'),
-    ...freshProvocations('deletePasskey'),
+    ...reauthenticatedProvocations('deletePasskey'),
     'ERR-PASSKEY-NOT-FOUND': () => sendUnspent('deletePasskey', { params: { passkey_id: crypto.randomUUID() } }),
     async 'ERR-LAST-CREDENTIAL'() {
       const session = await newSession(api);
       const { passkey_id, authenticator } = await addPasskey(api, session);
-      await voidPassword(api, session);
+      await revokePassword(api, session);
       const step_up_token = await stepUpByPasskey(api, session, authenticator, 'passkeys');
       return deletePasskey(api, session, passkey_id, { step_up_token });
     },
@@ -1156,19 +1156,19 @@ const ownProvocations: {
   },
   unlinkIdentity: {
     'ERR-INTERNAL': () => refusedWrite('unlinkIdentity', 'users'),
-    ...freshProvocations('unlinkIdentity'),
+    ...reauthenticatedProvocations('unlinkIdentity'),
     'ERR-IDENTITY-NOT-FOUND': () => sendUnspent('unlinkIdentity', { params: { identity: crypto.randomUUID() } }),
     async 'ERR-LAST-CREDENTIAL'() {
       const session = await newSession(api);
       const { identity_id } = (await linkIdentity(api, session, newPerson())).json.data;
       const step_up_token = await stepUpByPassword(session, 'identities');
-      await voidPassword(api, session);
+      await revokePassword(api, session);
       return unlinkIdentity(api, session, identity_id, { step_up_token });
     },
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('unlinkIdentity'),
   },
   receiveProviderNotice: {
-    'ERR-INTERNAL': () => refusedWrite('receiveProviderNotice', 'spentProofs'),
+    'ERR-INTERNAL': () => refusedWrite('receiveProviderNotice', 'consumedProofs'),
     'ERR-IDENTITY-TOKEN-INVALID': () => sendUnspent('receiveProviderNotice', { body: { payload: 'none' } }),
     'ERR-RATE-LIMITED': () => pastTheLimit('receiveProviderNotice'),
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('receiveProviderNotice'),
@@ -1177,9 +1177,9 @@ const ownProvocations: {
   logInByPasskey: {
     'ERR-INTERNAL': () => refusedWrite('logInByPasskey', 'users'),
     async 'ERR-PASSKEY-INVALID'() {
-      const stranger = createAuthenticator({ origin: appOrigin });
-      stranger.create((await requestPasskey(api, await newSession(api))).options);
-      return logInByPasskey(api, stranger);
+      const unknownDevice = createAuthenticator({ origin: appOrigin });
+      unknownDevice.create((await requestPasskey(api, await newSession(api))).options);
+      return logInByPasskey(api, unknownDevice);
     },
     async 'ERR-CODE-EXPIRED'() {
       const good = await goodRequests.logInByPasskey(api);

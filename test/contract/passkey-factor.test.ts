@@ -10,8 +10,8 @@ import {
   logInByPasskey,
   type OwnPasskey,
   passkeySettings,
+  revokePassword,
   stepUpByPasskey,
-  voidPassword,
   withoutPasskeys,
 } from '../support/passkeys.ts';
 import { linkIdentity, newPerson, unlinkIdentity } from '../support/providers.ts';
@@ -162,7 +162,7 @@ describe('a step-up by passkey', () => {
   test('an account whose password is void steps up by passkey, and keeps its last one', async () => {
     const session = await newSession(api);
     const { authenticator, passkey_id } = await addPasskey(api, session);
-    await voidPassword(api, session);
+    await revokePassword(api, session);
     expect((await askStepUp(api, session, 'export')).json.data.methods).toEqual(['passkey']);
     const step_up_token = await stepUpByPasskey(api, session, authenticator, 'export');
     expect(await exportBy(session, { step_up_token })).toMatchObject({ status: 200 });
@@ -179,7 +179,7 @@ describe('a step-up by passkey', () => {
       const session = await newSession(api);
       const { authenticator } = await addPasskey(api, session);
       expect((await askStepUp(without, session, 'export')).json.data.methods).toEqual(['password']);
-      await voidPassword(api, session);
+      await revokePassword(api, session);
       const { challenge_id } = (await askStepUp(api, session, 'export')).json.data;
       const byMail = { method: 'email_code', code: '00000000' };
       expect(await confirmStepUp(without, session, challenge_id, byMail)).toMatchObject({ status: 410 });

@@ -320,9 +320,9 @@ describe('a login by passkey', () => {
     expect([first.status, again.status]).toEqual([200, 200]);
     const { session_id, refresh_token } = first.json.data;
     expect(again.json.data).toMatchObject({ session_id, refresh_token });
-    const [spent] = await api.collections.spentProofs.find({ session_id }).toArray();
+    const [consumed] = await api.collections.consumedProofs.find({ session_id }).toArray();
     // Ten minutes of the challenge, and clocks that are five minutes behind.
-    expect(Number(spent?.purge_at) - Number(spent?.at)).toBeGreaterThan(14 * 60_000);
+    expect(Number(consumed?.purge_at) - Number(consumed?.at)).toBeGreaterThan(14 * 60_000);
     const elsewhere = await logIn({ ...body, device_id: randomUUID() });
     expect(statusAndCode(elsewhere)).toEqual([410, 'ERR-CODE-EXPIRED']);
   });
@@ -351,10 +351,10 @@ describe('a login by passkey', () => {
   });
 
   test('a login with a passkey that no account has says so', async () => {
-    const stranger = phone();
+    const unknownDevice = phone();
     const { options } = await requestPasskey(api, own);
-    stranger.create(options);
-    const answer = await logInByPasskey(api, stranger);
+    unknownDevice.create(options);
+    const answer = await logInByPasskey(api, unknownDevice);
     expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
     expect(answer.json.details).toMatchObject({ unknown_credential: true });
   });
@@ -374,10 +374,10 @@ describe('a login by passkey', () => {
     const use = async (be: boolean) =>
       (await logIn(await passkeyLogin(api, key.authenticator, { be, bs: false }))).status;
     expect([await use(false), await use(true), await use(true), await use(false)]).toEqual([200, 200, 200, 403]);
-    const told = logged.filter(
+    const notified = logged.filter(
       ({ event, user_id }) => /^passkey(_proof)?\.(?!added)/.test(`${event}`) && user_id === session.user_id,
     );
-    expect(told.map(({ event, reason, passkey_id }) => [event, reason ?? passkey_id])).toEqual([
+    expect(notified.map(({ event, reason, passkey_id }) => [event, reason ?? passkey_id])).toEqual([
       ['passkey.backup_eligible', key.passkey_id],
       ['passkey_proof.refused', 'backup_eligibility'],
     ]);

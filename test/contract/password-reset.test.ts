@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { NoticeEvent } from '@auth-account/contracts/events';
+import { SecurityEvent } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
 import { codeOf, confirmReset, expire, makeResendDue, requestReset } from '../support/codes.ts';
@@ -90,8 +90,8 @@ describe('POST /auth/password-reset/confirm', () => {
     expect(await typesOf(session.user_id)).toEqual(types);
     const [changed, notice] = (await eventsOf(session.user_id)).slice(2);
     expect(changed?.data).toMatchObject({ user_id: session.user_id, reason: 'reset' });
-    const told = { user_id: session.user_id, purpose: 'password_changed', locale: 'en', invites_revoked: 0 };
-    expect([notice?.data, matchesSchema(NoticeEvent, notice)]).toEqual([told, true]);
+    const notified = { user_id: session.user_id, purpose: 'password_changed', locale: 'en', invites_revoked: 0 };
+    expect([notice?.data, matchesSchema(SecurityEvent, notice)]).toEqual([notified, true]);
   });
 
   test('the ten minutes of a code count by the api’s clock', async () => {

@@ -52,7 +52,7 @@ const path = '/api/v1/auth/federated/link';
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
 const stored = (user_id: string) => api.collections.users.findOne({ _id: user_id });
 const sessionsOf = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
-const told = async (user_id: string) =>
+const notified = async (user_id: string) =>
   (await api.collections.outbox.find({ 'event.subject': user_id }).sort({ _id: 1 }).toArray()).map(({ event }) =>
     'purpose' in event.data ? event.data.purpose : event.type.split('.').at(-1),
   );
@@ -256,7 +256,7 @@ describe('a link in the transaction that logs in', () => {
     expect(decodeJwt(answer.json.data.access_token)).toMatchObject({ amr: ['pwd'], acr: '1' });
     const identity = { id: expect.any(String), provider: 'office', sub: person.sub, email: person.email };
     expect((await stored(user_id))?.identities).toEqual([{ ...identity, created_at: expect.any(Date) }]);
-    expect(await told(user_id)).toEqual(expect.arrayContaining(['identity_linked', 'new_device']));
+    expect(await notified(user_id)).toEqual(expect.arrayContaining(['identity_linked', 'new_device']));
     expect((await logInByProvider(api, person)).json.data.user_id).toBe(user_id);
     expect(await sessionsOf(user_id)).toBe(3);
     expect((await api.listIdentities(bearer(session))).json.data.identities).toHaveLength(1);
@@ -375,7 +375,7 @@ describe('a link in the transaction that logs in', () => {
 describe('a lost answer', () => {
   test.each(['password', 'passkey', 'code'])(
     'a lost answer to a link comes again for 60 s for the same %s and device',
-    async (way) => {
+    async (signInMethod) => {
       const { session, user_id, person } = await accountAndPerson();
       const { authenticator } = await addPasskey(api, session);
       const { link_challenge_id, passkey_options } = await demandLink(api, person);
@@ -384,7 +384,7 @@ describe('a lost answer', () => {
         passkey: async () => ({ credential: authenticator.get(passkey_options) }),
         code: () => proveByCode(api, link_challenge_id),
       };
-      const body = { ...(await proofs[way]?.()), device_id: randomUUID() };
+      const body = { ...(await proofs[signInMethod]?.()), device_id: randomUUID() };
       const first = await linkByProof(api, link_challenge_id, body);
       const again = await linkByProof(api, link_challenge_id, body);
       expect([first.status, again.status]).toEqual([200, 200]);
@@ -473,7 +473,7 @@ describe('a code for a link', () => {
     expect((await linkByProof(api, link_challenge_id, byPasskey)).status).toBe(410);
     expect((await linkByProof(api, second.link_challenge_id, { password })).status).toBe(401);
     expect(statusAndCode(await logInByProvider(api, theirs))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
-    expect(await told(user_id)).toEqual(
+    expect(await notified(user_id)).toEqual(
       expect.arrayContaining(['email_verified', 'identity_unlinked', 'identity_linked']),
     );
   });

@@ -7,7 +7,7 @@ import { changeEmail, codeOf, confirmReset, logInByCode, requestLoginCode, reque
 import { newDeviceKey } from '../support/device-key.ts';
 import { insertInvite, refresh } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
-import { addPasskey, deletePasskey, voidPassword } from '../support/passkeys.ts';
+import { addPasskey, deletePasskey, revokePassword } from '../support/passkeys.ts';
 import {
   linkIdentity,
   logInByProvider,
@@ -80,11 +80,11 @@ describe('an identity', () => {
     expect((await unlinkIdentity(api, session, identity_id.toUpperCase())).status).toBe(200);
     expect(await list(session)).toEqual([]);
     expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
-    const told = (await events(session.user_id)).map(({ type, data }) => [
+    const notified = (await events(session.user_id)).map(({ type, data }) => [
       type.split('.').at(-1),
       'purpose' in data ? data.purpose : undefined,
     ]);
-    expect(told).toEqual(
+    expect(notified).toEqual(
       expect.arrayContaining([
         ['identity_linked', undefined],
         ['notice', 'identity_linked'],
@@ -195,7 +195,7 @@ describe('an identity', () => {
       410,
       'ERR-CODE-EXPIRED',
     ]);
-    expect(await api.collections.spentProofs.countDocuments({ session_id: session.session_id })).toBe(1);
+    expect(await api.collections.consumedProofs.countDocuments({ session_id: session.session_id })).toBe(1);
   });
 
   test('a link of an identity ends open codes', async () => {
@@ -225,7 +225,7 @@ describe('an identity', () => {
     const session = await newSession(api);
     const { passkey_id, authenticator } = await addPasskey(api, session);
     await linkIdentity(api, session, newPerson());
-    await voidPassword(api, session);
+    await revokePassword(api, session);
     const asked = await api.createStepUpChallenge({ purpose: 'passkeys' }, bearer(session));
     const { challenge_id, passkey_options } = asked.json.data;
     const proof = { method: 'passkey', credential: authenticator.get(passkey_options) };
@@ -435,9 +435,9 @@ describe('a person who has an account', () => {
     expect([first.status, again.status]).toEqual([201, 200]);
     const { session_id } = first.json.data;
     expect(again.json.data.session_id).toBe(session_id);
-    const spent = await api.collections.spentProofs.findOne({ session_id });
+    const consumed = await api.collections.consumedProofs.findOne({ session_id });
     // Ten minutes of the challenge, ten of a link challenge that it could have led to, and clocks that are behind.
-    expect(Number(spent?.purge_at) - Number(spent?.at)).toBeGreaterThan(24 * 60_000);
+    expect(Number(consumed?.purge_at) - Number(consumed?.at)).toBeGreaterThan(24 * 60_000);
     expect(statusAndCode(await api.logInByProvider({ provider: 'office', ...body, device_id: randomUUID() }))).toEqual([
       410,
       'ERR-CODE-EXPIRED',

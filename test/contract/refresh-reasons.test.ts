@@ -127,8 +127,8 @@ test('a logout of all devices is reported as a revocation on the others and as a
   const phone = await newSession(api);
   const tablet = await logIn(api, phone.email);
   expect((await api.logOutAll({}, bearer(phone))).status).toBe(200);
-  const told = await Promise.all([phone, tablet].map(async ({ refresh_token }) => refresh(refresh_token)));
-  expect(told.map(({ json }) => json.details.reason)).toEqual(['logged_out', 'revoked']);
+  const notified = await Promise.all([phone, tablet].map(async ({ refresh_token }) => refresh(refresh_token)));
+  expect(notified.map(({ json }) => json.details.reason)).toEqual(['logged_out', 'revoked']);
 });
 
 // guarantees: reasons-for-holders-only

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type Account, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
 import { bearer } from '../support/api-driver.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
-import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../support/token-api.ts';
 
 const dayMs = 86_400_000;
 
-let scene: TokenScene;
+let fixture: TokenFixture;
 /** Two pods of one deployment. */
 let [api, other]: TokenApi[] = [];
 let account: Account;
@@ -17,11 +17,11 @@ let login: { readonly body: Readonly<Record<string, unknown>>; readonly headers:
 const audited: Readonly<Record<string, unknown>>[] = [];
 
 beforeAll(async () => {
-  scene = await openTokenScene();
+  fixture = await openTokenFixture();
   const destination = { write: (line: string) => void audited.push(JSON.parse(line)) };
   [api, other] = [
-    await scene.start({}, createLogger({ service: 'api', level: 'info', destination })),
-    await scene.start(),
+    await fixture.start({}, createLogger({ service: 'api', level: 'info', destination })),
+    await fixture.start(),
   ];
 });
 beforeEach(async () => {
@@ -29,7 +29,7 @@ beforeEach(async () => {
   const device = { device_id: randomUUID(), device_name: 'Pixel 9', platform: 'android' };
   login = { body: { email: account.email, password, ...device }, headers: { 'Idempotency-Key': randomUUID() } };
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 function on(pod = api): TokenApi {
   if (pod === undefined) throw new Error('the api has not started');
@@ -40,7 +40,7 @@ const send = (change: { readonly body?: object; readonly headers?: object } = {}
   on(pod).logIn({ ...login.body, ...change.body }, { ...login.headers, ...change.headers });
 
 const isReplay = ({ headers }: Answer) => headers['idempotency-replayed'] === 'true';
-const liveSessions = () => scene.collections.sessions.find({ user_id: account.user_id, is_revoked: false }).toArray();
+const liveSessions = () => fixture.collections.sessions.find({ user_id: account.user_id, is_revoked: false }).toArray();
 
 /** Sends the login, and expects it to open a session. */
 async function open(change?: Parameters<typeof send>[0]): Promise<TokenPair> {
@@ -119,8 +119,8 @@ test('a login without a key, or under another one, opens a session of its own an
 
 test('the key of one account does not count for another one', async () => {
   const { session_id } = await open();
-  const stranger = await registerAccount(on());
-  const answer = await send({ body: { email: stranger.email } });
+  const unknownDevice = await registerAccount(on());
+  const answer = await send({ body: { email: unknownDevice.email } });
   expect([answer.status, isReplay(answer)]).toEqual([200, false]);
   expect(answer.json.data.session_id).not.toBe(session_id);
 });
@@ -136,20 +136,20 @@ test('a login repeated after its session has ended opens another session', async
 
 test('after 24 hours a key counts as a new one', async () => {
   const { session_id } = await open();
-  scene.clock.pass(dayMs - 1);
+  fixture.clock.pass(dayMs - 1);
   expect((await send()).json.data.session_id).toBe(session_id);
-  scene.clock.pass(1);
+  fixture.clock.pass(1);
   expect((await open()).session_id).not.toBe(session_id);
 });
 
 test('a repeated login does not get a session whose time is over', async () => {
   const { session_id } = await open();
   const { expires_at } = (await liveSessions())[0] ?? {};
-  await scene.collections.sessions.updateOne(
+  await fixture.collections.sessions.updateOne(
     { _id: session_id },
-    { $set: { expires_at: new Date(scene.clock.now()) } },
+    { $set: { expires_at: new Date(fixture.clock.now()) } },
   );
-  expect(expires_at?.getTime()).toBeGreaterThan(scene.clock.now());
+  expect(expires_at?.getTime()).toBeGreaterThan(fixture.clock.now());
   expect((await open()).session_id).not.toBe(session_id);
 });
 
@@ -159,6 +159,6 @@ test('neither the key nor the password can be read from the session', async () =
   expect(session?.opened_by).toEqual([{ _id: expect.any(String), fingerprint: expect.any(String) }]);
   expect(JSON.stringify(session)).not.toContain(login.headers['Idempotency-Key']);
   const plain = await newSession(on());
-  const unmarked = await scene.collections.sessions.findOne({ _id: plain.session_id });
+  const unmarked = await fixture.collections.sessions.findOne({ _id: plain.session_id });
   expect(unmarked).not.toHaveProperty('opened_by');
 });

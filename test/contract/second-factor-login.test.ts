@@ -55,13 +55,13 @@ const audited = (user_id: string): Line[] =>
     .filter((line) => /factor|recovery|confirmed|trust/.test(`${line.event}`) && line.user_id === user_id);
 let lastAddress = 0;
 /** Returns a client from an address that nobody else uses. */
-function stranger(device: object = {}): ApiDriver {
+function unknownDevice(device: object = {}): ApiDriver {
   lastAddress += 1;
   return withHeaders(api, { 'X-Forwarded-For': `198.18.0.${lastAddress}`, ...device });
 }
 /** Completes a login somewhere, on a device with these headers, with a wrong code or with the given fields. */
 async function guess({ email, secret }: GuardedAccount, device: object = {}, fields: object = {}): Promise<Answer> {
-  const somewhere = stranger(device);
+  const somewhere = unknownDevice(device);
   const challenge_id = await beginLogin(somewhere, email);
   return completeLogin(somewhere, challenge_id, { code: wrongCodeFor(secret, now()), ...fields });
 }
@@ -128,11 +128,11 @@ describe('a login to an account whose second factor is on', () => {
     const notices = () =>
       api.collections.outbox.countDocuments({ 'event.data.user_id': user_id, 'event.data.purpose': 'new_device' });
     const ids = [(await logInBy(guarded)).json.data.device_id];
-    const told = await notices();
+    const notified = await notices();
     for (let login = 0; login < 2; login += 1) ids.push((await logInBy(guarded)).json.data.device_id);
     const byRecoveryCode = { method: 'recovery_code', code: guarded.recovery_codes[0] };
     ids.push((await completeLogin(api, await beginLogin(api, email), byRecoveryCode)).json.data.device_id);
-    expect([new Set(ids).size, await notices()]).toEqual([4, told]);
+    expect([new Set(ids).size, await notices()]).toEqual([4, notified]);
     const { known_devices = [] } = (await stored(user_id)) ?? {};
     expect(known_devices.filter((name) => ids.includes(name) || name === 'unnamed')).toEqual(['unnamed']);
   });
@@ -188,8 +188,8 @@ describe('a login to an account whose second factor is on', () => {
     const notices = rows.flatMap(({ event }) =>
       event.type === 'service.auth.events.notice' && event.data.purpose === 'recovery_codes' ? [event.data] : [],
     );
-    const told = { user_id, purpose: 'recovery_codes', locale: 'en' };
-    expect(notices).toEqual([2, 1, 0].map((recovery_codes_left) => ({ ...told, recovery_codes_left })));
+    const notified = { user_id, purpose: 'recovery_codes', locale: 'en' };
+    expect(notices).toEqual([2, 1, 0].map((recovery_codes_left) => ({ ...notified, recovery_codes_left })));
     const used = audited(user_id).filter(({ event }) => event === 'recovery_code.used');
     expect(used.map(({ recovery_codes_left }) => recovery_codes_left)).toEqual([3, 2, 1, 0]);
     expect((await login(email)).json.details.methods).toEqual(['totp']);
@@ -234,12 +234,12 @@ describe('a login to an account whose second factor is on', () => {
   test('a login makes a device known by what it holds and not by its id: strangers do not use up its tries', async () => {
     const guarded = await account();
     const [bySecret, key] = [newDevice(), newDeviceKey()];
-    const from = stranger();
+    const from = unknownDevice();
     const named = { device_id: guarded.device_id };
     const byName = async () =>
       completeLogin(from, await beginLogin(from, guarded.email, named), { code: wrongCodeFor(guarded.secret, now()) });
     const byKey = async (code: string) => {
-      const somewhere = stranger();
+      const somewhere = unknownDevice();
       const keyed = withHeaders(somewhere, { DPoP: key.prove({ path: routes.logIn.path, at: now() }) });
       return completeLogin(somewhere, await beginLogin(keyed, guarded.email), { code });
     };

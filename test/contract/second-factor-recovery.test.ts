@@ -64,7 +64,7 @@ describe('a password reset', () => {
 });
 
 /** Changes the address of an account with a step-up. */
-async function changeAddress(account: GuardedAccount, new_email: string): Promise<void> {
+async function changeEmail(account: GuardedAccount, new_email: string): Promise<void> {
   const step_up_token = await stepUpBy(api, account, 'email_change', nextCode(account.secret));
   const asked = await api.requestEmailChange({ step_up_token, new_email }, bearer(account));
   const answer = await confirmChange(api, account, asked.json.data.challenge_id);
@@ -86,7 +86,7 @@ describe('a change of the address', () => {
     expect((await api.requestEmailChange({ current_password: password, new_email: later }, bearer(owner))).status).toBe(
       403,
     );
-    await changeAddress(owner, later);
+    await changeEmail(owner, later);
     const challenge_id = await beginLogin(api, later);
     expect((await completeLogin(api, challenge_id, { code: nextCode(owner.secret) })).status).toBe(200);
     await undo(owner);
@@ -101,7 +101,7 @@ describe('a change of the address', () => {
     const { user_id, email: former } = owner;
     await verify(user_id);
     shiftMs += 120_000;
-    await changeAddress(owner, newEmail());
+    await changeEmail(owner, newEmail());
     shiftMs += 120_000;
     const step_up_token = await stepUpBy(api, owner, 'totp', nextCode(owner.secret));
     const { factor_id, secret } = (await api.createTotp({ step_up_token }, bearer(owner))).json.data;
@@ -122,7 +122,7 @@ test('an ordered removal ends with an undo of the change of the address, if its 
   await verify(user_id);
   const thiefs = newEmail();
   shiftMs += 120_000;
-  await changeAddress(owner, thiefs);
+  await changeEmail(owner, thiefs);
   await orderRemoval(api, thiefs);
   await undo(owner);
   const totp = (await stored(user_id))?.totp;

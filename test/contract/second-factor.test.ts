@@ -55,8 +55,8 @@ const audited = (): Line[] => log.takeEvents().filter(({ event }) => /factor|rec
 /** Returns the events about the second factor of an account, with the notices. */
 async function eventsOf({ user_id }: { readonly user_id: string }): Promise<AuthEvent['data'][]> {
   const rows = await api.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
-  const told = rows.map(({ event }) => event).filter(({ type }) => /second_factor|notice/.test(type));
-  return told.map(({ data }) => data);
+  const notified = rows.map(({ event }) => event).filter(({ type }) => /second_factor|notice/.test(type));
+  return notified.map(({ data }) => data);
 }
 
 describe('an account without a second factor', () => {
@@ -153,9 +153,9 @@ describe('a confirmation', () => {
     const answers: Answer[] = [];
     for (let i = 0; i < 6; i += 1)
       answers.push(await confirm(session, { factor_id, code: wrongCodeFor(secret, now()) }));
-    const told = answers.map(({ status, json }) => [status, json.error_code, json.details?.tries_left]);
-    expect(told.slice(0, 5)).toEqual([4, 3, 2, 1, 0].map((left) => [403, 'ERR-SECOND-FACTOR-INVALID', left]));
-    expect(told[5]).toEqual([429, 'ERR-RATE-LIMITED', undefined]);
+    const notified = answers.map(({ status, json }) => [status, json.error_code, json.details?.tries_left]);
+    expect(notified.slice(0, 5)).toEqual([4, 3, 2, 1, 0].map((left) => [403, 'ERR-SECOND-FACTOR-INVALID', left]));
+    expect(notified[5]).toEqual([429, 'ERR-RATE-LIMITED', undefined]);
     const failed = { event: 'second_factor.failed', user_id: session.user_id, reason: 'totp' };
     expect(audited().slice(-5)).toMatchObject(Array(5).fill(failed));
     expect(await factorsOf(session)).toMatchObject({ totp: { confirmed_at: null } });

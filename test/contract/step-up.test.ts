@@ -24,7 +24,7 @@ const gone = { status: 401, json: { error_code: 'IAD_JWT_ACCESS_INVALID' } };
 const proofs = (): Line[] =>
   log.takeEvents().filter(({ event }) => /step|factor|recovery|reauth|confirmed/.test(`${event}`));
 const exportBy = (caller: Caller, body: object) => api.exportAccount(body, bearer(caller));
-const voidPassword = (_id: string) => api.collections.users.updateOne({ _id }, { $set: { is_password_void: true } });
+const revokePassword = (_id: string) => api.collections.users.updateOne({ _id }, { $set: { is_password_void: true } });
 const refused = (methods = ['password']) => ({
   status: 403,
   json: { error_code: 'ERR-STEP-UP-REQUIRED', details: { methods, max_age: 300 } },
@@ -50,23 +50,23 @@ describe('a step-up token', () => {
     const session = await newSession(api);
     const asked = (await askStepUp(api, session, 'export')).json.data;
     const { step_up_token } = (await confirmStepUp(api, session, asked.challenge_id)).json.data;
-    const before = await api.collections.spentProofs.find().toArray();
+    const before = await api.collections.consumedProofs.find().toArray();
     expect(await exportBy(session, { step_up_token })).toMatchObject({ status: 200 });
     const ids = before.map(({ _id }) => _id);
-    const spent = await api.collections.spentProofs.findOne({ _id: { $nin: ids } });
+    const consumed = await api.collections.consumedProofs.findOne({ _id: { $nin: ids } });
     // A token of the challenge's last moment, and clocks that are five minutes behind.
     const last = Date.parse(asked.expires_at) + 600_000;
-    expect(spent?.purge_at.getTime()).toBeGreaterThanOrEqual(last);
+    expect(consumed?.purge_at.getTime()).toBeGreaterThanOrEqual(last);
   });
 
   test('a step-up token does not count for another purpose, another session, another user, or as a challenge', async () => {
     const session = await newSession(api);
     const other = await newSession(api);
     const step_up_token = await stepUp(api, session, 'export');
-    const sibling = (await api.logIn({ email: session.email, password })).json.data;
+    const internalService = (await api.logIn({ email: session.email, password })).json.data;
     const deletion = { step_up_token: await stepUp(api, session, 'deletion') };
     expect(await exportBy(session, deletion)).toMatchObject(refused());
-    expect(await exportBy(sibling, { step_up_token })).toMatchObject(refused());
+    expect(await exportBy(internalService, { step_up_token })).toMatchObject(refused());
     expect(await exportBy(other, { step_up_token })).toMatchObject(refused());
     expect(await confirmStepUp(api, session, step_up_token)).toMatchObject({ status: 410 });
     expect(await exportBy(session, { step_up_token: await challengeStepUp(api, session, 'export') })).toMatchObject(
@@ -185,7 +185,7 @@ describe('a step-up', () => {
       password: undefined,
     });
     expect(answer).toMatchObject({ status: 422, json: { details: [{ loc: ['body', 'password'] }] } });
-    await voidPassword(session.user_id);
+    await revokePassword(session.user_id);
     const mailed = await confirmStepUp(api, session, await challengeStepUp(api, session, 'export'), {
       method: 'email_code',
     });
@@ -220,7 +220,7 @@ describe('a step-up', () => {
 
   test('an account without a usable password steps up by a mailed code', async () => {
     const session = await newSession(api);
-    await voidPassword(session.user_id);
+    await revokePassword(session.user_id);
     const asked = await askStepUp(api, session, 'password');
     expect(asked.json.data.methods).toEqual(['email_code']);
     const sent = await api.collections.challenges.findOne({ user_id: session.user_id, purpose: 'step_up' });
@@ -249,23 +249,23 @@ describe('a step-up', () => {
 
   test('a step-up by a mailed code is one factor', async () => {
     const session = await newSession(api);
-    await voidPassword(session.user_id);
+    await revokePassword(session.user_id);
     const { access_token } = await stepUpByMail(api, session, 'session');
     expect(decodeJwt(access_token)).toMatchObject({ amr: ['otp'], acr: '1' });
   });
 
   test('a step-up gets a mailed code even if strangers, or other devices of the owner, have used up theirs', async () => {
-    const [home, away, stranger] = ['198.51.100.1', '198.51.100.2', '198.51.100.3'];
+    const [home, away, unknownDevice] = ['198.51.100.1', '198.51.100.2', '198.51.100.3'];
     const from = (address = '') => withHeaders(api, { 'X-Forwarded-For': address });
     const session = await newSession(from(home));
-    await voidPassword(session.user_id);
+    await revokePassword(session.user_id);
     const ask = async (address: string | undefined) => (await askStepUp(from(address), session, 'export')).status;
-    const spent: number[] = [];
-    while (spent.at(-1) !== 429)
-      spent.push((await from(stranger).requestPasswordReset({ email: session.email })).status);
+    const consumed: number[] = [];
+    while (consumed.at(-1) !== 429)
+      consumed.push((await from(unknownDevice).requestPasswordReset({ email: session.email })).status);
     expect(await ask(away)).toBe(200);
     await api.collections.users.updateOne({ _id: session.user_id }, { $set: { email_verified_at: new Date() } });
-    for (spent.splice(0); spent.at(-1) !== 429; ) spent.push(await ask(away));
+    for (consumed.splice(0); consumed.at(-1) !== 429; ) consumed.push(await ask(away));
     expect(await ask(home)).toBe(200);
   });
 });

@@ -16,7 +16,7 @@ import {
   measureClient,
   overweight,
 } from '../support/client-bundle.ts';
-import { openClientScene } from '../support/client-scene.ts';
+import { openClientFixture } from '../support/client-fixture.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 import { openPackages, type Packages, root, run } from './packages.ts';
 
@@ -40,7 +40,7 @@ import '@auth-account/client/react-native';
 import '@auth-account/client/reactions';
 import '@auth-account/client/second-factor';
 import '@auth-account/client/sessions';
-import '@auth-account/client/sibling-reactions';
+import '@auth-account/client/internal-service-reactions';
 import '@auth-account/client/step-up';
 const auth = createAuthClient({ baseUrl: 'http://127.0.0.1:1', ...nodePlatform('store') });
 const { status, reason } = await auth.ready();
@@ -117,7 +117,7 @@ describe('the bundle', () => {
   });
 
   test('the bundle lives a session where there is nothing of Node and no DOM', async () => {
-    const scene = await openClientScene();
+    const fixture = await openClientFixture();
     const { fetch, WebSocket, AbortController, Headers, crypto, setTimeout, clearTimeout } = globalThis;
     const sandbox = { fetch, WebSocket, AbortController, Headers, crypto, setTimeout, clearTimeout };
     try {
@@ -126,7 +126,7 @@ describe('the bundle', () => {
         createContext(sandbox),
       );
       const { createAuthClient, account } = client as typeof Client & typeof AccountGroup;
-      const auth = createAuthClient({ baseUrl: scene.api.base, storage: createMemoryStorage(), groups: [account] });
+      const auth = createAuthClient({ baseUrl: fixture.api.base, storage: createMemoryStorage(), groups: [account] });
       const email = newEmail();
       await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
       await auth.logIn({ email, password });
@@ -136,7 +136,7 @@ describe('the bundle', () => {
       expect(auth.state()).toEqual({ status: 'signed_out', reason: 'logged_out' });
       auth.close();
     } finally {
-      await scene.close();
+      await fixture.close();
     }
   });
 });

@@ -11,7 +11,7 @@ import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { newEmail, password } from '../support/accounts.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { type ClientScene, openClientScene } from '../support/client-scene.ts';
+import { type ClientFixture, openClientFixture } from '../support/client-fixture.ts';
 import { openPackages, type Packages, root, typeCheck } from './packages.ts';
 
 /** Declarations of the values that the README's blocks take from the app, and of the packages that are not installed here. */
@@ -163,7 +163,7 @@ test('every call in the text of the client’s README is one of the client, with
 
 (hasChromium() ? describe : describe.skip)('the page of the client’s README, in Chromium', () => {
   const opened: { close(): Promise<unknown> }[] = [];
-  let scene: ClientScene;
+  let fixture: ClientFixture;
   let provider: ChildProcess;
   let browser: Browser;
   let url: string;
@@ -183,11 +183,11 @@ test('every call in the text of the client’s README is one of the client, with
     const [issuer] = (await once(createInterface(provider.stdout as Readable), 'line')) as [string];
     const office = { name: 'office', issuers: [issuer], jwks_uri: `${issuer}/jwks`, client_ids: ['kitchen'] };
     const IDENTITY_PROVIDERS = JSON.stringify([office]);
-    scene = await openClientScene({ IDENTITY_PROVIDERS, ALLOWED_ORIGINS: new URL(url).origin });
-    opened.unshift(scene);
+    fixture = await openClientFixture({ IDENTITY_PROVIDERS, ALLOWED_ORIGINS: new URL(url).origin });
+    opened.unshift(fixture);
 
     const html = await readFile(join(root, 'docs/examples/page/index.html'), 'utf8');
-    const addresses = { 'https://auth.example.com': scene.api.base, 'https://login.example.com': issuer };
+    const addresses = { 'https://auth.example.com': fixture.api.base, 'https://login.example.com': issuer };
     let contents = page;
     for (const [example, address] of Object.entries(addresses)) {
       expect(contents.split(example)).toHaveLength(2);
@@ -226,10 +226,10 @@ test('every call in the text of the client’s README is one of the client, with
     await tab.click('[type=submit]:text("Continue")');
   }
 
-  const account = (email: string) => scene.api.collections.users.findOne({ email });
+  const account = (email: string) => fixture.api.collections.users.findOne({ email });
 
   test('a person logs in on the page of the README by password, and reads why a wrong one is refused', async () => {
-    const { email, client } = await scene.signedIn({ stream: false });
+    const { email, client } = await fixture.signedIn({ stream: false });
     await client.logOut();
     const tab = await openPage();
     await tab.fill('#login [name=email]', email);
@@ -265,7 +265,7 @@ test('every call in the text of the client’s README is one of the client, with
   });
 
   test('a person whose address has an account links it on the page of the README by the password', async () => {
-    const { email } = await scene.signedIn({ stream: false });
+    const { email } = await fixture.signedIn({ stream: false });
     const tab = await openPage();
     await nameAtProvider(tab, email);
     await shown(tab, 'link');

@@ -64,7 +64,7 @@ export async function typeCheck(project: string, args: readonly string[]): Promi
 }
 
 /** Arguments that check this file of a sibling, which has Node's types. */
-export const siblingFile = (file: string): string[] => [
+export const internalServiceFile = (file: string): string[] => [
   ...['--strict', '--noEmit', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2024'],
   ...['--types', 'node', '--typeRoots', join(root, 'node_modules/@types'), file],
 ];

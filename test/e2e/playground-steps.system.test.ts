@@ -10,9 +10,9 @@ import { bearer, drive, requestTo } from '../support/api-driver.ts';
 import { codeOf, requestReset } from '../support/codes.ts';
 import { accept, cheapHashes, type GroupApi, insertInvite, refresh } from '../support/groups.ts';
 import type { SentRequest } from '../support/http-client.ts';
+import { completeDenyList } from '../support/internal-services.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../support/sent-commands.ts';
-import { completeDenyList } from '../support/siblings.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 
@@ -158,7 +158,7 @@ test.each(Object.keys(requests))('the steps of %s are what the api has done', as
   const before = otlp.spans().length;
   const { status } = await stack.send({ ...request, headers: { ...request.headers, 'X-Request-ID': requestId } });
   expect(status).toBe(expected);
-  const told = ({ steps }: RequestSteps) => ({
+  const notified = ({ steps }: RequestSteps) => ({
     statements: statementsOf(steps),
     // Events reach subscribers in any order.
     events: steps.flatMap(({ deed }) => (deed.kind === 'deliver' ? [deed.event] : [])).toSorted(),
@@ -170,8 +170,8 @@ test.each(Object.keys(requests))('the steps of %s are what the api has done', as
     answers: [status],
   };
   const isWhole = (spans: readonly Span[]) =>
-    isDeepStrictEqual(told(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] }), happened);
+    isDeepStrictEqual(notified(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] }), happened);
   // Spans come up to a second later. If they never say what happened, the comparison below shows the difference.
   const spans = await otlp.waitFor(isWhole, 90_000).catch(() => otlp.spans());
-  expect(told(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] })).toEqual(happened);
+  expect(notified(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] })).toEqual(happened);
 });

@@ -14,7 +14,7 @@ import { openSocket } from '../support/raw-connection.ts';
 import { testEnvironment } from '../support/test-environment.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 import { dueRow } from '../support/worker-events.ts';
-import { eventually } from '../support/worker-scene.ts';
+import { eventually } from '../support/worker-fixture.ts';
 
 const appName = 'traced';
 

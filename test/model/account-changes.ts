@@ -8,12 +8,12 @@ import { accountOf, nextName, type World } from './account-world.ts';
 
 type Purpose = AccountModel['codes'][string]['purpose'];
 
-const mostTries = 3;
+const maxTries = 3;
 
 /** Returns the newest open code of the purpose, or, if `isOld`, a code that is no longer open. */
 export function codeFor(world: World, purpose: Purpose, { isOld, which }: Choice): string | undefined {
   const open = Object.entries(accountOf(world).codes).filter(([, code]) => code.purpose === purpose);
-  const usable = open.map(([name]) => name).filter((name) => (world.codes.get(name)?.tries ?? 0) < mostTries);
+  const usable = open.map(([name]) => name).filter((name) => (world.codes.get(name)?.tries ?? 0) < maxTries);
   const dead = [...world.codes].filter(
     ([name, held]) => held.purpose === purpose && held.code !== undefined && !accountOf(world).codes[name],
   );
@@ -24,7 +24,7 @@ export function codeFor(world: World, purpose: Purpose, { isOld, which }: Choice
 type Asking = 'requestPasswordReset' | 'requestDeletion' | 'requestSecondFactorRemoval' | 'requestEmailChange';
 
 async function ask(world: World, name: string, purpose: Purpose, operation: Asking, body: object, headers = {}) {
-  const answer = await world.scene.api[operation](body, headers);
+  const answer = await world.fixture.api[operation](body, headers);
   const { challenge_id: challengeId } = answer.json.data ?? {};
   if (answer.status === 202) world.codes.set(name, { challengeId, purpose, code: undefined, tries: 0 });
   return counted(world, answer);
@@ -37,7 +37,7 @@ export const planAsk =
     return { operation: { kind, code, email }, send: () => ask(world, code, purpose, operation, { email }) };
   };
 
-const planAskForAddress: Plan = (world, choice) => {
+const planAskForEmail: Plan = (world, choice) => {
   const fresh = freshOf(world, choice, 'email_change');
   if (fresh === undefined) return;
   const [code, to] = [nextName(world, 'code'), newEmail()];
@@ -60,7 +60,7 @@ const planReset: Plan = (world, choice) => {
   const to = newPassword(world);
   const send = async () => {
     const body = { ...confirmation(world, code), new_password: to };
-    const answer = await world.scene.api.confirmPasswordReset(body);
+    const answer = await world.fixture.api.confirmPasswordReset(body);
     if (answer.status === 200) world.passwords.push(to);
     return outcomeOf(answer);
   };
@@ -75,21 +75,21 @@ const planChangePassword: Plan = (world, choice) => {
   const to = newPassword(world);
   const body = { ...fresh.body, new_password: to };
   const send = async () => {
-    const answer = await world.scene.api.changePassword(body, fresh.headers);
+    const answer = await world.fixture.api.changePassword(body, fresh.headers);
     if (answer.status === 200) world.passwords.push(to);
     return endedBy(answer, fresh.counted(answer));
   };
   return { operation: { kind: 'change the password', to, ...fresh.fields }, send };
 };
 
-const planChangeAddress: Plan = (world, choice) => {
+const planChangeEmail: Plan = (world, choice) => {
   const code = codeFor(world, 'email_change', choice);
   if (code === undefined) return;
   const { caller, headers } = callerOf(world, choice.device);
   const change = nextName(world, 'change');
   const send = async () => {
     const body = confirmation(world, code);
-    const answer = await world.scene.api.confirmEmailChange(body, headers);
+    const answer = await world.fixture.api.confirmEmailChange(body, headers);
     if (answer.status === 200) world.emails.push(answer.json.data.email);
     return endedBy(answer);
   };
@@ -103,7 +103,7 @@ const planUndo: Plan = (world, { which, isOld }) => {
   if (change === undefined) return;
   const send = async () => {
     const undo_token = world.undoTokens.get(change);
-    const answer = await world.scene.api.undoEmailChange({ undo_token });
+    const answer = await world.fixture.api.undoEmailChange({ undo_token });
     return outcomeOf(answer);
   };
   return { operation: { kind: 'undo a change of address', change }, send };
@@ -113,14 +113,14 @@ const planOrder: Plan = (world, choice) => {
   const fresh = freshOf(world, choice, 'deletion');
   if (fresh === undefined) return;
   const { body, headers } = fresh;
-  const send = async () => fresh.counted(await world.scene.api.scheduleDeletion(body, headers));
+  const send = async () => fresh.counted(await world.fixture.api.scheduleDeletion(body, headers));
   return { operation: { kind: 'order the deletion', ...fresh.fields }, send };
 };
 
 const planOrderByCode: Plan = (world, choice) => {
   const code = codeFor(world, 'account_deletion', choice);
   if (code === undefined) return;
-  const send = async () => outcomeOf(await world.scene.api.confirmDeletion(confirmation(world, code)));
+  const send = async () => outcomeOf(await world.fixture.api.confirmDeletion(confirmation(world, code)));
   return { operation: { kind: 'order the deletion by code', code }, send };
 };
 
@@ -129,7 +129,7 @@ const planRestore: Plan = (world, choice) => {
   if (password === undefined) return;
   const { email } = accountOf(world);
   const body = { email, password, device_id: world.deviceIds[choice.device] };
-  const send = async () => counted(world, await world.scene.api.restoreAccount(body));
+  const send = async () => counted(world, await world.fixture.api.restoreAccount(body));
   return { operation: { kind: 'restore', email, password }, send };
 };
 
@@ -137,7 +137,7 @@ const planOperator =
   (kind: 'disable' | 'enable'): Plan =>
   (world) => {
     const send = async () => {
-      const { env } = world.scene;
+      const { env } = world.fixture;
       const { exitCode } = await authctl(['user', kind, world.userId, '--reason', 'model'], { env });
       return exitCode === 0 ? 'done' : 'refused';
     };
@@ -148,10 +148,10 @@ const planOperator =
 export const changePlans = {
   'ask for a reset': planAsk('ask for a reset', 'password_reset', 'requestPasswordReset'),
   'ask for a deletion': planAsk('ask for a deletion', 'account_deletion', 'requestDeletion'),
-  'ask for a change of address': planAskForAddress,
+  'ask for a change of address': planAskForEmail,
   'reset the password': planReset,
   'change the password': planChangePassword,
-  'change the address': planChangeAddress,
+  'change the address': planChangeEmail,
   'undo a change of address': planUndo,
   'order the deletion': planOrder,
   'order the deletion by code': planOrderByCode,

@@ -5,12 +5,12 @@ import { factorPlans } from './account-factor-plans.ts';
 import type { Operation } from './account-model.ts';
 import { type Choice, isLoggedIn, type Plan, type Purpose, purposes, sessionPlans } from './account-sessions.ts';
 import { outcomeOf } from './account-settle.ts';
-import { wayPlans } from './account-way-plans.ts';
+import { signInPlans } from './account-sign-in-plans.ts';
 import { accountOf, take, type World } from './account-world.ts';
 
 type Kind = Operation['kind'];
 
-const plans: Readonly<Record<Kind, Plan>> = { ...sessionPlans, ...changePlans, ...factorPlans, ...wayPlans };
+const plans: Readonly<Record<Kind, Plan>> = { ...sessionPlans, ...changePlans, ...factorPlans, ...signInPlans };
 const kinds = Object.keys(plans) as Kind[];
 
 /** A step-up for the purpose, which is possible only while the second factor is on. */
@@ -119,7 +119,7 @@ async function expectOldToBeDead(world: World): Promise<void> {
   for (const body of tries.slice(-3)) {
     const part = () => Math.floor(Math.random() * 254) + 1;
     const headers = { 'X-Forwarded-For': `198.${part()}.${part()}.${part()}` };
-    const answer = await world.scene.api.logIn(body, headers);
+    const answer = await world.fixture.api.logIn(body, headers);
     expect(outcomeOf(answer)).toBe('401 ERR-INVALID-CREDENTIALS');
   }
 }

@@ -17,13 +17,13 @@ import { outcomeOf } from './account-settle.ts';
 import { accountOf, nextName, type World } from './account-world.ts';
 
 /** Wrong factors that a course may send without reaching the limit, together with those that a race makes wrong. */
-const mostWrong = 2;
+const maxWrong = 2;
 
 /** Returns a recovery code, or, if `isOld`, one that was used; undefined if there is none. */
 function recoveryCodeFor(world: World, { isOld, which, device }: Choice): string | undefined {
   const left = accountOf(world).factor?.codes ?? [];
   const used = [...world.recoveryCodes.keys()].filter((name) => !left.includes(name));
-  const isWrong = isOld && used.length > 0 && world.wrongFactors < mostWrong;
+  const isWrong = isOld && used.length > 0 && world.wrongFactors < maxWrong;
   // Different devices take different codes.
   return isWrong ? used[which % used.length] : left[device % Math.max(1, left.length)];
 }
@@ -38,7 +38,7 @@ const planBeginApp: Plan = (world, choice) => {
   if (fresh === undefined) return;
   const app = nextName(world, 'app');
   const send = async () => {
-    const answer = await world.scene.api.createTotp(fresh.body, fresh.headers);
+    const answer = await world.fixture.api.createTotp(fresh.body, fresh.headers);
     if (answer.status === 201) world.apps.set(app, answer.json.data);
     return fresh.counted(answer);
   };
@@ -55,7 +55,7 @@ const planConfirmApp: Plan = (world, { device, isOld, which }) => {
   const { factor_id, secret } = enrolled;
   const send = async () => {
     const body = { factor_id, code: codeAt(secret) };
-    const answer = await world.scene.api.confirmTotp(body, headers);
+    const answer = await world.fixture.api.confirmTotp(body, headers);
     const codes: string[] = answer.json.data?.recovery_codes ?? [];
     for (const [index, text] of codes.entries()) world.recoveryCodes.set(recoveryCode(app, index), text);
     return endedBy(answer);
@@ -67,7 +67,7 @@ const planSwitchOff: Plan = (world, choice) => {
   const fresh = freshOf(world, choice, 'totp');
   if (fresh === undefined) return;
   const send = async () => {
-    const answer = await world.scene.api.deleteTotp(fresh.body, fresh.headers);
+    const answer = await world.fixture.api.deleteTotp(fresh.body, fresh.headers);
     return endedBy(answer, fresh.counted(answer));
   };
   return { operation: { kind: 'switch the factor off', ...fresh.fields }, send };
@@ -84,7 +84,7 @@ const planComplete: Plan = (world, choice) => {
   const isTrusted = which % 2 === 1;
   const body = { challenge_id: held.id, method: 'recovery_code', code: world.recoveryCodes.get(code) };
   const send = async () => {
-    const answer = await world.scene.api.confirmSecondFactor({ ...body, trust_device: isTrusted });
+    const answer = await world.fixture.api.confirmSecondFactor({ ...body, trust_device: isTrusted });
     if (answer.status === 200) {
       const { trusted_device_token, ...tokens } = answer.json.data;
       world.sessions.set(session, { device, tokens, streams: [] });
@@ -102,7 +102,7 @@ const planStepUp: Plan = (world, choice) => {
   const { caller, headers } = callerOf(world, choice.device);
   const token = nextName(world, `token for ${purpose}`);
   const send = async () => {
-    const { api } = world.scene;
+    const { api } = world.fixture;
     const asked = await api.createStepUpChallenge({ purpose }, headers);
     if (asked.status !== 200) return outcomeOf(asked);
     const { challenge_id } = asked.json.data;
@@ -115,15 +115,15 @@ const planStepUp: Plan = (world, choice) => {
 };
 
 /** Limit for the passkeys that a course adds, below the api's own for a day. */
-const mostPasskeys = 5;
+const maxPasskeys = 5;
 
 const planAddPasskey: Plan = (world, choice) => {
   const fresh = freshOf(world, choice, 'passkeys');
-  if (fresh === undefined || world.passkeysAsked >= mostPasskeys) return;
+  if (fresh === undefined || world.passkeysAsked >= maxPasskeys) return;
   world.passkeysAsked += 1;
   const passkey = nextName(world, 'passkey');
   const send = async () => {
-    const { api } = world.scene;
+    const { api } = world.fixture;
     const asked = await api.createPasskeyChallenge(fresh.body, fresh.headers);
     if (asked.status !== 200) return fresh.counted(asked);
     const { challenge_id, options } = asked.json.data;
@@ -148,7 +148,7 @@ const planRemovePasskey: Plan = (world, choice) => {
   if (fresh === undefined || passkey === undefined) return;
   const passkey_id = String(world.passkeys.get(passkey)?.id);
   const { headers, body } = fresh;
-  const send = async () => fresh.counted(await world.scene.api.deletePasskey({ passkey_id, ...body }, headers));
+  const send = async () => fresh.counted(await world.fixture.api.deletePasskey({ passkey_id, ...body }, headers));
   return { operation: { kind: 'remove a passkey', passkey, ...fresh.fields }, send };
 };
 
@@ -159,7 +159,7 @@ const planLogInByPasskey: Plan = (world, choice) => {
   const { device } = choice;
   const session = nextName(world, 'session');
   const send = async () => {
-    const { api } = world.scene;
+    const { api } = world.fixture;
     const body = { ...(await passkeyLogin(api, held.authenticator)), device_id: world.deviceIds[device] };
     const answer = await api.logInByPasskey(body);
     if (answer.status === 200) world.sessions.set(session, { device, tokens: answer.json.data, streams: [] });

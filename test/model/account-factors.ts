@@ -1,25 +1,25 @@
 import {
   type AccountModel,
   asCaller,
-  asFresh,
+  asReauthenticated,
   asRemover,
   type Caller,
   changed,
   closed,
   countLive,
   endAll,
-  type Fresh,
   isLive,
   open,
   type Possible,
+  type Reauthentication,
   tokenRefused,
 } from './account-state.ts';
 
 /** An operation on the account's second factor or passkeys, or a login by one of them. */
 export type FactorOperation =
-  | ({ readonly kind: 'begin an app'; readonly app: string } & Fresh)
+  | ({ readonly kind: 'begin an app'; readonly app: string } & Reauthentication)
   | { readonly kind: 'confirm the app'; readonly app: string; readonly caller: Caller }
-  | ({ readonly kind: 'switch the factor off' } & Fresh)
+  | ({ readonly kind: 'switch the factor off' } & Reauthentication)
   | {
       readonly kind: 'complete the login';
       readonly session: string;
@@ -29,8 +29,8 @@ export type FactorOperation =
       readonly isTrusted: boolean;
     }
   | { readonly kind: 'step up'; readonly caller: Caller; readonly code: string; readonly token: string }
-  | ({ readonly kind: 'add a passkey'; readonly passkey: string } & Fresh)
-  | ({ readonly kind: 'remove a passkey'; readonly passkey: string } & Fresh)
+  | ({ readonly kind: 'add a passkey'; readonly passkey: string } & Reauthentication)
+  | ({ readonly kind: 'remove a passkey'; readonly passkey: string } & Reauthentication)
   | {
       readonly kind: 'log in by passkey';
       readonly session: string;
@@ -71,7 +71,7 @@ function without(account: AccountModel, code: string): AccountModel {
 
 export const factorJudges: Judges = {
   'begin an app': (account, operation, begun) =>
-    asFresh(account, operation, begun, (checked) => [
+    asReauthenticated(account, operation, begun, (checked) => [
       { outcome: '201', after: { ...checked, pending: operation.app } },
     ]),
   'confirm the app': (account, { app, caller }, begun) =>
@@ -87,7 +87,7 @@ export const factorJudges: Judges = {
       return account.changes === begun.changes && begun.pending === app ? [refusal, ...on] : [refusal];
     }),
   'switch the factor off': (account, operation, begun) =>
-    asFresh(account, operation, begun, (checked) =>
+    asReauthenticated(account, operation, begun, (checked) =>
       checked.factor === undefined
         ? [{ outcome: '200 0', after: checked }]
         : changeFactor(checked, operation.caller, undefined),
@@ -113,7 +113,7 @@ export const factorJudges: Judges = {
       return [...refusals.slice(0, -1), { outcome: '200', after }];
     }),
   'add a passkey': (account, operation, begun) => {
-    const possible = asFresh(account, operation, begun, (checked) => {
+    const possible = asReauthenticated(account, operation, begun, (checked) => {
       const passkeys = { ...checked.passkeys, [operation.passkey]: checked.changes };
       return [{ outcome: '201', after: { ...checked, ...changed(checked), passkeys } }];
     });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, test } from '@jest/globals';
 import fc from 'fast-check';
 import { expectSound } from '../support/groups.ts';
 import { course, type Step, takeStep, tour } from './account-commands.ts';
-import { type AccountScene, openAccountScene } from './account-scene.ts';
+import { type AccountFixture, openAccountFixture } from './account-fixture.ts';
 import { finish } from './account-settle.ts';
 import { begin, Outage } from './account-world.ts';
 import { newSeeds } from './new-seeds.ts';
@@ -12,15 +12,15 @@ import { showProgress } from './progress.ts';
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
 
-let scene: AccountScene;
+let fixture: AccountFixture;
 let courses = 0;
 const figures = new Map<string, number>();
 beforeAll(async () => {
-  scene = await openAccountScene();
+  fixture = await openAccountFixture();
 });
 afterAll(async () => {
   if (process.env.MODEL_FIGURES) console.log({ courses, ...Object.fromEntries([...figures].sort()) });
-  await scene.close();
+  await fixture.close();
 });
 
 /** Walks the course, anew with another account if the machine stalled, at most three times. */
@@ -34,7 +34,7 @@ async function walk(steps: readonly Step[], attempt = 1): Promise<void> {
 }
 
 async function walkOnce(steps: readonly Step[]): Promise<void> {
-  const world = await begin(scene, figures);
+  const world = await begin(fixture, figures);
   for (const step of steps) await takeStep(world, step);
   await finish(world);
   courses += 1;
@@ -55,7 +55,7 @@ test(
       await fc.assert(property, { numRuns: 1, ...nextSeed(), endOnFailure: true });
       showProgress(process.env.MODEL_SECONDS === undefined, { courses });
     } while (performance.now() < end);
-    await expectSound(scene.api);
+    await expectSound(fixture.api);
   },
   300_000 + seconds * 2_000,
 );

@@ -1,8 +1,9 @@
 import { type FactorOperation, factorJudges } from './account-factors.ts';
+import { ordered, type SignInOperation, signInJudges } from './account-sign-in.ts';
 import {
   type AccountModel,
   asCaller,
-  asFresh,
+  asReauthenticated,
   type Caller,
   type Credentials,
   changed,
@@ -11,16 +12,15 @@ import {
   countLive,
   end,
   endAll,
-  type Fresh,
   isLive,
   type ModelCode,
   open,
   type Possible,
+  type Reauthentication,
   tokenRefused,
   without,
-  withoutWays,
+  withoutSignInMethods,
 } from './account-state.ts';
-import { ordered, type WayOperation, wayJudges } from './account-ways.ts';
 
 /** A request, or an operator's command. */
 export type Operation =
@@ -36,17 +36,17 @@ export type Operation =
   | { readonly kind: 'open a stream'; readonly caller: Caller }
   | { readonly kind: 'move'; readonly caller: Caller; readonly to: string; readonly isNew: boolean }
   | { readonly kind: 'ask for a reset' | 'ask for a deletion'; readonly code: string; readonly email: string }
-  | ({ readonly kind: 'ask for a change of address'; readonly code: string; readonly to: string } & Fresh)
+  | ({ readonly kind: 'ask for a change of address'; readonly code: string; readonly to: string } & Reauthentication)
   | { readonly kind: 'reset the password'; readonly code: string; readonly to: string }
-  | ({ readonly kind: 'change the password'; readonly to: string } & Fresh)
+  | ({ readonly kind: 'change the password'; readonly to: string } & Reauthentication)
   | { readonly kind: 'change the address'; readonly caller: Caller; readonly code: string; readonly change: string }
   | { readonly kind: 'undo a change of address'; readonly change: string }
-  | ({ readonly kind: 'order the deletion' } & Fresh)
+  | ({ readonly kind: 'order the deletion' } & Reauthentication)
   | { readonly kind: 'order the deletion by code'; readonly code: string }
   | ({ readonly kind: 'restore' } & Credentials)
   | { readonly kind: 'disable' | 'enable' }
   | FactorOperation
-  | WayOperation;
+  | SignInOperation;
 
 type Kind = Operation['kind'];
 type Judge<K extends Kind> = (
@@ -119,20 +119,20 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
   'ask for a reset': (account, operation, begun) => ask(account, begun, operation, 'password_reset'),
   'ask for a deletion': (account, operation, begun) => ask(account, begun, operation, 'account_deletion'),
   'ask for a change of address': (account, operation, begun) =>
-    asFresh(account, operation, begun, (checked) => {
+    asReauthenticated(account, operation, begun, (checked) => {
       const others = without(checked.codes, (_, { purpose }) => purpose === 'email_change');
       const codes = { ...others, [operation.code]: { purpose: 'email_change', email: operation.to } as const };
       return [{ outcome: '202', after: { ...checked, codes } }];
     }),
   'reset the password'(account, { code, to }) {
     if (account.codes[code] === undefined) return [{ outcome: codeRefused, after: account }];
-    const left = account.isVerified ? account : withoutWays(account);
+    const left = account.isVerified ? account : withoutSignInMethods(account);
     const ended = endAll(account, 'password_changed');
     const after = { ...left, ...ended, ...changed(account), password: to, isVerified: true };
     return [{ outcome: '200', after }];
   },
   'change the password': (account, operation, begun) =>
-    asFresh(account, operation, begun, () => {
+    asReauthenticated(account, operation, begun, () => {
       const { session } = operation.caller;
       if (!isLive(account, session)) return [{ outcome: tokenRefused, after: account }];
       const after = { ...account, ...endAll(account, 'password_changed', session), ...changed(account) };
@@ -153,12 +153,12 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
     const index = account.former.findIndex((each) => each.change === change);
     if (index < 0) return [{ outcome: codeRefused, after: account }];
     const { email, wasVerified, since } = account.former[index] as AccountModel['former'][number];
-    const all = withoutWays(account);
+    const all = withoutSignInMethods(account);
     const address = { email, former: account.former.slice(0, index), password: undefined, isVerified: true };
     const isLeaving = account.isLeaving && account.isDisabled;
     const ended = endAll(account, 'password_changed');
     // Ways in that were added within a minute before the change go too.
-    const later = withoutWays(account, since + 1);
+    const later = withoutSignInMethods(account, since + 1);
     const isOrderKept = (later.factor?.removal?.since ?? 0) <= since;
     const lefts = wasVerified ? [all, ordered(later, undefined), ...(isOrderKept ? [later] : [])] : [all];
     return lefts.map((left) => ({
@@ -167,7 +167,7 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
     }));
   },
   'order the deletion': (account, operation, begun) =>
-    asFresh(account, operation, begun, (checked) => {
+    asReauthenticated(account, operation, begun, (checked) => {
       const isOver = !checked.isLeaving && !isLive(checked, operation.caller.session);
       return [isOver ? { outcome: tokenRefused, after: checked } : { outcome: '202', after: orderDeletion(checked) }];
     }),
@@ -195,14 +195,19 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
     return [{ outcome: 'done', after: { ...account, isDisabled: false } }];
   },
   ...factorJudges,
-  ...wayJudges,
+  ...signInJudges,
 };
 
 /**
  * Judges a request for a code. An unknown address gets the same answer. If the account's address was changed after the
  * request came, the request may still open a code, which is sent to the account's new address.
  */
-function ask(account: AccountModel, begun: AccountModel, wanted: Asked, purpose: ModelCode['purpose']): Possible[] {
+function ask(
+  account: AccountModel,
+  begun: AccountModel,
+  wanted: PendingRequest,
+  purpose: ModelCode['purpose'],
+): Possible[] {
   const opened = { ...account, codes: { ...account.codes, [wanted.code]: { purpose } } };
   const afters = [
     ...([account.email, begun.email].includes(wanted.email) ? [opened] : []),
@@ -211,7 +216,7 @@ function ask(account: AccountModel, begun: AccountModel, wanted: Asked, purpose:
   return afters.map((after) => ({ outcome: '202', after }));
 }
 
-type Asked = Pick<Extract<Operation, { readonly kind: 'ask for a reset' }>, 'code' | 'email'>;
+type PendingRequest = Pick<Extract<Operation, { readonly kind: 'ask for a reset' }>, 'code' | 'email'>;
 
 function judge<K extends Kind>(
   account: AccountModel,

@@ -5,7 +5,7 @@ import type { Answer } from '../support/http-client.ts';
 import { openStream } from '../support/push-client.ts';
 import type { Operation } from './account-model.ts';
 import { outcomeOf } from './account-settle.ts';
-import type { Caller, Fresh } from './account-state.ts';
+import type { Caller, Reauthentication } from './account-state.ts';
 import { accountOf, type HeldSession, nextName, type Planned, type Stream, type World } from './account-world.ts';
 
 /** A randomly chosen operation, with its device, the index of its code or session, and its delay. */
@@ -46,13 +46,13 @@ export function pick(all: readonly string[], present: string | undefined, { whic
 }
 
 /** Number of wrong passwords that a course may send without reaching a limit. */
-const mostFailures = 10;
+const maxFailures = 10;
 
 /** Returns the password to send; undefined if it is wrong and one more wrong password would exceed the limit. */
 export function passwordOf(world: World, choice: Choice): string | undefined {
   const { password } = accountOf(world);
   const given = pick(world.passwords, password, choice);
-  return given === password || world.failures < mostFailures ? given : undefined;
+  return given === password || world.failures < maxFailures ? given : undefined;
 }
 
 export function counted(world: World, answer: Answer): string {
@@ -72,8 +72,8 @@ export const purposes = ['password', 'deletion', 'email_change', 'totp', 'passke
 export type Purpose = (typeof purposes)[number];
 
 /** Request parts of an operation that asks who is there. */
-export interface FreshRequest {
-  readonly fields: Fresh;
+export interface ReauthenticatedRequest {
+  readonly fields: Reauthentication;
   readonly body: object;
   readonly headers: Record<string, string>;
   readonly counted: (answer: Answer) => string;
@@ -83,7 +83,7 @@ export interface FreshRequest {
  * Returns the caller with the password, or with a step-up token while the second factor is on; undefined if there is
  * nothing to send.
  */
-export function freshOf(world: World, choice: Choice, purpose: Purpose): FreshRequest | undefined {
+export function freshOf(world: World, choice: Choice, purpose: Purpose): ReauthenticatedRequest | undefined {
   const { caller, headers } = callerOf(world, choice.device);
   const { factor, tokens } = accountOf(world);
   const request = { headers, counted: (answer: Answer) => counted(world, answer) };
@@ -99,7 +99,7 @@ export function freshOf(world: World, choice: Choice, purpose: Purpose): FreshRe
 }
 
 const planMove: Plan = (world, { device, which }) => {
-  const { api } = world.scene;
+  const { api } = world.fixture;
   const { caller, tokens } = callerOf(world, device);
   const isNew = which % 2 === 1;
   const operation = { kind: 'move', caller, to: isNew ? nextName(world, 'home') : 'host', isNew } as const;
@@ -125,7 +125,7 @@ const planLogIn: Plan = (world, choice) => {
   const { trust, fields } = trustOf(world, device);
   const body = { email, password, device_id: world.deviceIds[device], ...fields };
   const send = async () => {
-    const answer = await world.scene.api.logIn(body);
+    const answer = await world.fixture.api.logIn(body);
     if (answer.status === 200) world.sessions.set(session, { device, tokens: answer.json.data, streams: [] });
     const { challenge_id: id } = answer.json.details ?? {};
     if (id !== undefined) world.challenges.set(session, { id, device });
@@ -136,7 +136,7 @@ const planLogIn: Plan = (world, choice) => {
 
 /** Refreshes, and repeats the refresh while the account is being changed. */
 async function sendRefresh(world: World, held: HeldSession, refresh_token: string): Promise<Answer> {
-  const answer = await world.scene.api.refreshTokens({ refresh_token });
+  const answer = await world.fixture.api.refreshTokens({ refresh_token });
   if (answer.status === 503) return sendRefresh(world, held, refresh_token);
   if (answer.status === 200) {
     held.tokens = answer.json.data;
@@ -174,7 +174,7 @@ const planStream: Plan = (world, { device }) => {
   const send = async () => {
     const handshake = { sessionId: tokens.session_id, token: tokens.access_token };
     try {
-      const client = await openStream(world.scene.gateway.base, handshake);
+      const client = await openStream(world.fixture.gateway.base, handshake);
       const stream: Stream = { client, moves: caller.moves };
       client.closed.then(
         ({ code }) => {
@@ -195,20 +195,20 @@ const planStream: Plan = (world, { device }) => {
 const planEndSession: Plan = (world, { device, which }) => {
   const { caller, headers } = callerOf(world, device);
   const [session, { tokens }] = sessionOf(world, which % world.deviceIds.length);
-  const send = async () => outcomeOf(await world.scene.api.revokeSession({ session_id: tokens.session_id }, headers));
+  const send = async () => outcomeOf(await world.fixture.api.revokeSession({ session_id: tokens.session_id }, headers));
   return { operation: { kind: 'end a session', caller, session }, send };
 };
 
 const planLogOut: Plan = (world, { device }) => {
   const [session, { tokens }] = sessionOf(world, device);
   const { refresh_token } = tokens;
-  const send = async () => outcomeOf(await world.scene.api.logOut({ refresh_token }, bearer(tokens)));
+  const send = async () => outcomeOf(await world.fixture.api.logOut({ refresh_token }, bearer(tokens)));
   return { operation: { kind: 'log out', session }, send };
 };
 
 const planLogOutEverywhere: Plan = (world, { device }) => {
   const { caller, headers } = callerOf(world, device);
-  const send = async () => endedBy(await world.scene.api.logOutAll({}, headers));
+  const send = async () => endedBy(await world.fixture.api.logOutAll({}, headers));
   return { operation: { kind: 'log out everywhere', caller }, send };
 };
 

@@ -4,7 +4,7 @@ import { bearer } from '../support/api-driver.ts';
 import { codeOf, stopTokenOf, undoTokenOf } from '../support/codes.ts';
 import type { Answer } from '../support/http-client.ts';
 import type { TestApi } from '../support/test-api.ts';
-import { eventually } from '../support/worker-scene.ts';
+import { eventually } from '../support/worker-fixture.ts';
 import type { AccountModel } from './account-state.ts';
 import { accountOf, type HeldCode, type HeldSession, type Stream, type World } from './account-world.ts';
 
@@ -26,23 +26,23 @@ export async function settle(world: World): Promise<void> {
  * stop the removal.
  */
 async function learnSecrets(
-  { scene, userId, codes, undoTokens, stopTokens }: World,
+  { fixture, userId, codes, undoTokens, stopTokens }: World,
   account: AccountModel,
 ): Promise<void> {
   for (const name of Object.keys(account.codes)) {
     const held = codes.get(name) as HeldCode;
-    held.code ??= await codeOf(scene.api, held.challengeId);
+    held.code ??= await codeOf(fixture.api, held.challengeId);
   }
   const newest = account.former.at(-1);
   if (newest !== undefined && !undoTokens.has(newest.change)) {
-    undoTokens.set(newest.change, await undoTokenOf(scene.api, userId));
+    undoTokens.set(newest.change, await undoTokenOf(fixture.api, userId));
   }
   const { order } = account.factor?.removal ?? {};
-  if (order !== undefined && !stopTokens.has(order)) stopTokens.set(order, await stopTokenOf(scene.api, userId));
+  if (order !== undefined && !stopTokens.has(order)) stopTokens.set(order, await stopTokenOf(fixture.api, userId));
 }
 
 async function settleSession(world: World, account: AccountModel, name: string, held: HeldSession): Promise<void> {
-  const { api } = world.scene;
+  const { api } = world.fixture;
   if (held.isOver) return;
   const ended = account.sessions[name]?.ended;
   const isStale = ended !== undefined || (held.moves !== undefined && held.moves < account.moves);
@@ -91,14 +91,14 @@ async function settleStreams(account: AccountModel, { streams }: HeldSession, en
 
 /** Asserts at the end of a course that no ended session has come back, and ends the streams. */
 export async function finish(world: World): Promise<void> {
-  const { scene, sessions } = world;
+  const { fixture, sessions } = world;
   const account = accountOf(world);
   for (const [name, { tokens, streams }] of sessions) {
     const ended = account.sessions[name]?.ended;
     if (ended !== undefined) {
-      const answer = await scene.api.refreshTokens({ refresh_token: tokens.refresh_token });
+      const answer = await fixture.api.refreshTokens({ refresh_token: tokens.refresh_token });
       expect(outcomeOf(answer)).toBe(`401 IAD_JWT_REFRESH_STOLEN ${ended}`);
-      expect(await isRefused(scene.api, tokens)).toBe(true);
+      expect(await isRefused(fixture.api, tokens)).toBe(true);
     }
     for (const { client } of streams) client.socket.terminate();
   }

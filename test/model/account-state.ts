@@ -70,7 +70,7 @@ export interface Credentials {
 }
 
 /** A caller, with the password or the step-up token that shows who is there. */
-export interface Fresh {
+export interface Reauthentication {
   readonly caller: Caller;
   readonly password?: string;
   readonly token?: string;
@@ -134,9 +134,9 @@ export function asCaller(account: AccountModel, caller: Caller, begun: AccountMo
  * Judges an operation that also checks the current password, or uses a step-up token up. A later change of any
  * credential voids this check. `go` gets the account without the used token.
  */
-export function asFresh(
+export function asReauthenticated(
   account: AccountModel,
-  { caller, password, token }: Fresh,
+  { caller, password, token }: Reauthentication,
   begun: AccountModel,
   go: (checked: AccountModel) => Possible[],
 ): Possible[] {
@@ -157,12 +157,12 @@ export function asFresh(
 }
 
 /**
- * Judges a removal of a way in like {@link asFresh}. Its check also stands if other ways in, or the second factor, were
+ * Judges a removal of a way in like {@link asReauthenticated}. Its check also stands if other ways in, or the second factor, were
  * changed since: only a change of the password or the address voids it.
  */
 export function asRemover(
   account: AccountModel,
-  fresh: Fresh,
+  fresh: Reauthentication,
   begun: AccountModel,
   go: (checked: AccountModel) => Possible[],
 ): Possible[] {
@@ -173,7 +173,7 @@ export function asRemover(
       : begun.tokens[token] === caller.session;
   const stands = wasRight && account.password === begun.password && account.email === begun.email;
   const late = stands && account.changes !== begun.changes ? asCaller(account, caller, begun, () => go(account)) : [];
-  return [...asFresh(account, fresh, begun, go), ...late];
+  return [...asReauthenticated(account, fresh, begun, go), ...late];
 }
 
 /** Opens a session on the device, in place of the session that the device has. */
@@ -193,9 +193,9 @@ export function closed(account: AccountModel): Possible[] | undefined {
 }
 
 /** Takes the ways in away that somebody else may have added: those since a number of changes. */
-export function withoutWays(account: AccountModel, since = 0): AccountModel {
-  const keptOf = (ways: AccountModel['passkeys']) =>
-    Object.fromEntries(Object.entries(ways).filter(([, added]) => added < since));
+export function withoutSignInMethods(account: AccountModel, since = 0): AccountModel {
+  const keptOf = (signInMethods: AccountModel['passkeys']) =>
+    Object.fromEntries(Object.entries(signInMethods).filter(([, added]) => added < since));
   const left = { passkeys: keptOf(account.passkeys), identities: keptOf(account.identities) };
   const isKept = account.factor !== undefined && account.factor.since < since;
   return { ...account, ...left, factor: isKept ? account.factor : undefined };

@@ -6,8 +6,8 @@ import { insertInvite } from '../support/groups.ts';
 import type { Person } from '../support/providers.ts';
 import type { PushClient } from '../support/push-client.ts';
 import type { Enrolment } from '../support/second-factor.ts';
+import type { AccountFixture } from './account-fixture.ts';
 import { type Done, distinct, explain, type Operation } from './account-model.ts';
-import type { AccountScene } from './account-scene.ts';
 import { settle } from './account-settle.ts';
 import type { AccountModel } from './account-state.ts';
 
@@ -40,7 +40,7 @@ export interface HeldCode {
 
 /** The real account, and the accounts of the model that it may equal. A race can leave several possible. */
 export interface World {
-  readonly scene: AccountScene;
+  readonly fixture: AccountFixture;
   readonly userId: string;
   /** An invite into somebody else's household. */
   readonly invite: string;
@@ -87,11 +87,11 @@ export function nextName(world: World, what: string): string {
 }
 
 /** Registers an account with a session and a stream on each of three devices, and creates a household to move to. */
-export async function begin(scene: AccountScene, figures: Map<string, number>): Promise<World> {
-  const { api } = scene;
+export async function begin(fixture: AccountFixture, figures: Map<string, number>): Promise<World> {
+  const { api } = fixture;
   const [host, { email, user_id, home_group_id }] = [await registerAccount(api), await registerAccount(api)];
   const world: World = {
-    scene,
+    fixture,
     userId: user_id,
     invite: await insertInvite(api, host.home_group_id),
     deviceIds: [randomUUID(), randomUUID(), randomUUID()],
@@ -122,8 +122,8 @@ export async function begin(scene: AccountScene, figures: Map<string, number>): 
     world.sessions.set(name, { device, tokens: await logIn(api, email, { device_id }), moves: 0, streams: [] });
   }
   const blank = { isVerified: false, isDisabled: false, isLeaving: false, moves: 0, changes: 0, codes: {}, former: [] };
-  const ways = { challenges: {}, tokens: {}, trusted: {}, passkeys: {}, identities: {} };
-  world.accounts = [{ email, password, group: 'home', sessions, ...blank, ...ways }];
+  const signInMethods = { challenges: {}, tokens: {}, trusted: {}, passkeys: {}, identities: {} };
+  world.accounts = [{ email, password, group: 'home', sessions, ...blank, ...signInMethods }];
   return world;
 }
 
@@ -160,8 +160,8 @@ export async function take(world: World, planned: readonly Planned[]): Promise<v
   const done = answered.map(({ operation, outcome }): Done => {
     return { operation, outcome: outcome.replace(idInOutcome, (_, id: string) => world.groups.get(id) ?? id) };
   });
-  const told = done.map(({ operation, outcome }) => `${JSON.stringify(operation)} → ${outcome}`);
-  world.story.push(told.join('\n  with '));
+  const notified = done.map(({ operation, outcome }) => `${JSON.stringify(operation)} → ${outcome}`);
+  world.story.push(notified.join('\n  with '));
   for (const { operation, outcome } of done) {
     const what = `${operation.kind}${done.length > 1 ? ', raced' : ''}: ${outcome.replace(/^(200|202).*/, '$1')}`;
     world.figures.set(what, (world.figures.get(what) ?? 0) + 1);
@@ -191,23 +191,23 @@ function learnGroup({ groups }: World, operation: Operation, outcome: string): v
 }
 
 /** Returns what the stores show of an account of the model. */
-function shownOf({ email, isDisabled, isLeaving, group, former, sessions, codes, ...ways }: AccountModel) {
+function shownOf({ email, isDisabled, isLeaving, group, former, sessions, codes, ...signInMethods }: AccountModel) {
   const ends = Object.entries(sessions).map(([name, { ended }]) => `${name}: ${ended ?? `lives in ${group}`}`);
   const addresses = former.map((each) => each.email);
   return {
     ...{ email, isDisabled, isLeaving, group, addresses, sessions: ends.sort(), codes: Object.keys(codes).sort() },
-    ...{ recoveryCodes: ways.factor?.codes.length, passkeys: Object.keys(ways.passkeys).sort() },
-    identities: Object.keys(ways.identities).sort(),
-    isRemovalOrdered: ways.factor?.removal !== undefined,
-    trusted: Object.keys(ways.trusted).sort(),
+    ...{ recoveryCodes: signInMethods.factor?.codes.length, passkeys: Object.keys(signInMethods.passkeys).sort() },
+    identities: Object.keys(signInMethods.identities).sort(),
+    isRemovalOrdered: signInMethods.factor?.removal !== undefined,
+    trusted: Object.keys(signInMethods.trusted).sort(),
   };
 }
 
-const toldReasons: Readonly<Record<string, string>> = { logout: 'logged_out', revoked_by_user: 'revoked' };
+const recordedReasons: Readonly<Record<string, string>> = { logout: 'logged_out', revoked_by_user: 'revoked' };
 
 /** Reads the same facts from MongoDB. */
-async function look({ scene, userId, groups, ...world }: World): Promise<ReturnType<typeof shownOf>> {
-  const { users, sessions, challenges } = scene.api.collections;
+async function look({ fixture, userId, groups, ...world }: World): Promise<ReturnType<typeof shownOf>> {
+  const { users, sessions, challenges } = fixture.api.collections;
   const now = new Date();
   const [user, stored, open] = await Promise.all([
     users.findOne({ _id: userId }),
@@ -220,7 +220,7 @@ async function look({ scene, userId, groups, ...world }: World): Promise<ReturnT
   const identityNames = new Map([...world.identities].map(([name, { id }]) => [id, name]));
   const nameOf = (id: string | undefined) => groups.get(id ?? '') ?? String(id);
   const ends = stored.map(({ _id, is_revoked, revoked_reason: reason = '', claims }) => {
-    const end = is_revoked ? (toldReasons[reason] ?? reason) : `lives in ${nameOf(claims.home_group_id)}`;
+    const end = is_revoked ? (recordedReasons[reason] ?? reason) : `lives in ${nameOf(claims.home_group_id)}`;
     return `${sessionNames.get(_id) ?? _id}: ${end}`;
   });
   return {

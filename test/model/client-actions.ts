@@ -3,7 +3,7 @@ import { bearer } from '../support/api-driver.ts';
 import { signIdToken } from '../support/providers.ts';
 import { thaw } from './client-device.ts';
 import { serviceUrl } from './client-network.ts';
-import type { AskedLogout } from './client-observed.ts';
+import type { RequestedLogout } from './client-observed.ts';
 import { call, kill, start, type World } from './client-world.ts';
 
 /** Something that the app, its user, the device or somebody else does. */
@@ -15,10 +15,14 @@ export type Action =
     }
   /** The sibling service refuses the access token `refusals` times. */
   | { readonly kind: 'call a service'; readonly tab: number; readonly refusals: number }
-  | { readonly kind: 'network' | 'foreground' | 'lock' | 'read only'; readonly isOn: boolean; readonly isTold: boolean }
+  | {
+      readonly kind: 'network' | 'foreground' | 'lock' | 'read only';
+      readonly isOn: boolean;
+      readonly isReported: boolean;
+    }
   | { readonly kind: 'wipe' | 'end from elsewhere' | 'end by an operator' }
   /** The keys of the storage are gone, as after a restored backup. */
-  | { readonly kind: 'damage'; readonly isTold: boolean }
+  | { readonly kind: 'damage'; readonly isReported: boolean }
   | { readonly kind: 'step the clock'; readonly ms: number };
 
 type Deeds = { readonly [K in Action['kind']]: (world: World, action: Extract<Action, { kind: K }>) => unknown };
@@ -66,10 +70,10 @@ const deeds: Deeds = {
     const { life } = tabs[tab] ?? {};
     if (life) thaw(life, time.now());
   },
-  network({ network, device, streams }, { isOn, isTold }) {
+  network({ network, device, streams }, { isOn, isReported }) {
     network.isOn = isOn;
-    streams?.onNetwork(isOn, isTold);
-    if (isTold) turn(device.online, isOn);
+    streams?.onNetwork(isOn, isReported);
+    if (isReported) turn(device.online, isOn);
   },
   foreground: ({ device }, { isOn }) => turn(device.active, isOn),
   lock({ device }, { isOn }) {
@@ -86,9 +90,9 @@ const deeds: Deeds = {
     device.faults += 1;
     device.wipes += 1;
   },
-  damage({ device, observed }, { isTold }) {
+  damage({ device, observed }, { isReported }) {
     for (const { sessionId } of observed.held.values()) observed.blindSessions.add(sessionId);
-    for (const key of device.content.keys()) device.damaged.set(key, isTold);
+    for (const key of device.content.keys()) device.damaged.set(key, isReported);
     device.faults += 1;
     device.wipes += 1;
   },
@@ -140,7 +144,7 @@ function logOut(world: World, tab: number): void {
   const state = world.tabs[tab]?.client.state();
   for (const { sessionId } of observed.held.values()) observed.mayEnd.add(sessionId);
   const faultsBefore = observed.held.get(tab)?.faults ?? 0;
-  const asked: AskedLogout = { faults: device.faults, faultsBefore, kills: observed.kills() };
+  const asked: RequestedLogout = { faults: device.faults, faultsBefore, kills: observed.kills() };
   if (state?.status === 'signed_in') {
     observed.mayEnd.add(state.session.session_id);
     if (!observed.asked.has(state.session.session_id)) observed.asked.set(state.session.session_id, asked);

@@ -39,7 +39,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('kill' as const), tab }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('freeze' as const, 'thaw' as const), tab }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('forget' as const), tab }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('damage' as const), isTold: isOn }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('damage' as const), isReported: isOn }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('start' as const), tab }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('log out' as const), tab }) },
   {
@@ -55,7 +55,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constantFrom('network' as const, 'foreground' as const, 'lock' as const, 'read only' as const),
       isOn,
-      isTold: fc.boolean(),
+      isReported: fc.boolean(),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('wipe' as const, 'end from elsewhere' as const) }) },

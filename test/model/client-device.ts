@@ -77,9 +77,9 @@ export interface Switch {
 export const never = <T>() => new Promise<T>(() => undefined);
 
 /** Called before and after the effect of each access to the platform, so that a course can strike between the two. */
-export type Tell = () => void;
+export type Notify = () => void;
 
-export function createDevice(time: VirtualTime, tell: Tell, mayLose: boolean): Device {
+export function createDevice(time: VirtualTime, notify: Notify, mayLose: boolean): Device {
   const newSwitch = (): Switch => ({ isOn: true, listeners: new Set() });
   const device: Device = {
     content: new Map(),
@@ -93,7 +93,7 @@ export function createDevice(time: VirtualTime, tell: Tell, mayLose: boolean): D
     writtenAt: Number.NEGATIVE_INFINITY,
     online: newSwitch(),
     active: newSwitch(),
-    storageOf: (life) => storageOf(device, life, time, tell),
+    storageOf: (life) => storageOf(device, life, time, notify),
     locksOf: createLocks(),
     channelOf: createChannels(time),
     signalOf: (life, of) => ({
@@ -108,13 +108,13 @@ export function createDevice(time: VirtualTime, tell: Tell, mayLose: boolean): D
   return device;
 }
 
-function storageOf(device: Device, life: Life, time: VirtualTime, tell: Tell): AuthStorage {
+function storageOf(device: Device, life: Life, time: VirtualTime, notify: Notify): AuthStorage {
   function fail(): never {
     device.faults += 1;
     throw new Error('the storage fails');
   }
   async function begin(): Promise<StorageFate> {
-    tell();
+    notify();
     const fate = life.isOver ? 'works' : (device.fates.shift() ?? 'works');
     if (fate === 'hangs' || fate === 'lands') device.faults += 1;
     if (fate === 'hangs') return never();
@@ -128,7 +128,7 @@ function storageOf(device: Device, life: Life, time: VirtualTime, tell: Tell): A
     const isRefused = device.isLocked || (isWrite && device.isReadOnly);
     if (isRefused || fate === 'fails') fail();
     const result = effect();
-    tell();
+    notify();
     if (life.isOver) return never();
     if (isWrite && fate === 'late') fail();
     return result;

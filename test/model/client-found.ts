@@ -10,7 +10,7 @@ const late = { kind: 'passes', upMs: 80_000, downMs: 0, givenUp: 'lost' } as con
 const passing = (downMs: number) => ({ kind: 'passes', upMs: 0, downMs, givenUp: 'lost' }) as const;
 const echoed = { kind: 'echoed', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
 const lost = { kind: 'request_lost', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
-const told = { isOn: true, isTold: false } as const;
+const notified = { isOn: true, isReported: false } as const;
 
 /** Courses that once broke a promise, shortened as far as possible. */
 export const found: Readonly<Record<string, Course>> = {
@@ -46,7 +46,7 @@ export const found: Readonly<Record<string, Course>> = {
     tabs: 1,
     isSignedIn: true,
     steps: [
-      step({ kind: 'network', isOn: false, isTold: false }),
+      step({ kind: 'network', isOn: false, isReported: false }),
       step({ kind: 'log out', tab: 0 }, { storage: slow(4) }),
       step({ kind: 'log out', tab: 0 }, { passMs: 1_000 }),
       step({ kind: 'kill', tab: 0 }),
@@ -56,9 +56,9 @@ export const found: Readonly<Record<string, Course>> = {
     tabs: 2,
     isSignedIn: true,
     steps: [
-      step({ kind: 'read only', ...told }),
+      step({ kind: 'read only', ...notified }),
       step({ kind: 'log in', tab: 1, account: 0 }, { passMs: 3 }),
-      step({ kind: 'read only', isOn: false, isTold: false }),
+      step({ kind: 'read only', isOn: false, isReported: false }),
       step({ kind: 'call', tab: 0 }, { passMs: 600_000 }),
     ],
   },
@@ -165,11 +165,11 @@ export const found: Readonly<Record<string, Course>> = {
     tabs: 1,
     isSignedIn: true,
     steps: [
-      step({ kind: 'network', isOn: false, isTold: true }),
+      step({ kind: 'network', isOn: false, isReported: true }),
       step({ kind: 'log out', tab: 0 }, { passMs: 1_000 }),
-      step({ kind: 'read only', ...told }),
+      step({ kind: 'read only', ...notified }),
       step(
-        { kind: 'network', isOn: true, isTold: true },
+        { kind: 'network', isOn: true, isReported: true },
         { fates: [passing(1), lost, passing(1), lost], passMs: 7_000 },
       ),
       step({ kind: 'kill', tab: 0 }),

@@ -1,5 +1,5 @@
 import { type Answer, begin, send } from '../support/http-client.ts';
-import { type Life, never, running, type Tell } from './client-device.ts';
+import { type Life, type Notify, never, running } from './client-device.ts';
 import type { VirtualTime } from './client-time.ts';
 
 /** Fate of one request. */
@@ -71,11 +71,11 @@ export interface NetworkOptions {
   /** The api's time when the virtual clock began, in milliseconds since 1970. */
   readonly epoch: number;
   readonly base: string;
-  readonly tell: Tell;
+  readonly notify: Notify;
 }
 
 /** Creates the network. `settle` waits for the consequences of an answer of the api. */
-export function createNetwork({ time, epoch, base, tell }: NetworkOptions, settle?: () => Promise<void>): Network {
+export function createNetwork({ time, epoch, base, notify }: NetworkOptions, settle?: () => Promise<void>): Network {
   // Requests reach the api one at a time, so that a seed repeats its course.
   let last: Promise<unknown> = Promise.resolve();
   const deliver = (sent: Sent, isHungUp = false): Promise<Answer> => {
@@ -99,7 +99,7 @@ export function createNetwork({ time, epoch, base, tell }: NetworkOptions, settl
         if (life.isOver) return never();
         const sent = sentOf(url, init);
         const end = observer.onSent(sent);
-        tell();
+        notify();
         if (life.isOver) return never();
         const signal = init.signal ?? new AbortController().signal;
         const journey = createJourney(life, signal, time);
@@ -112,12 +112,12 @@ export function createNetwork({ time, epoch, base, tell }: NetworkOptions, settl
         const settled = journey.race(trip()).finally(end);
         return settled.then(
           async (response) => {
-            tell();
+            notify();
             if (life.frozen) await running(life);
             return life.isOver ? never() : response;
           },
           async (error) => {
-            tell();
+            notify();
             if (life.frozen) await running(life);
             if (life.isOver) return never();
             throw error;

@@ -8,7 +8,7 @@ import { createTokens, type KnownTokens } from './client-tokens.ts';
 const ownReasons = ['no_session', 'logged_out', 'storage_lost'];
 
 /** A logout that the user has requested. */
-export interface AskedLogout {
+export interface RequestedLogout {
   /** Number of faults of the storage before the request. */
   readonly faults: number;
   /** Number of faults of the storage before the session was first seen. */
@@ -27,7 +27,7 @@ export interface Observed {
   note(what: string): void;
   /** Sessions whose end has a reason: a logout, a login that replaced them, or an end from another device. */
   readonly mayEnd: Set<string>;
-  readonly asked: Map<string, AskedLogout>;
+  readonly asked: Map<string, RequestedLogout>;
   /** The session last seen in each tab, and the number of faults of the storage before that. */
   readonly held: Map<number, { readonly sessionId: string; readonly faults: number }>;
   /**

@@ -28,7 +28,11 @@ const refusal = JSON.stringify({ type: 'error', error_code: 'IAD_JWT_ACCESS_INVA
 const stopCodes: readonly number[] = [closeCodes.STREAM_REPLACED, closeCodes.SESSION_REPLACED];
 
 /** Creates the client's side of a stream, which decides what reaches the client, and in what order. */
-function createEar({ time, tell, heard, life, url, observed, onStop }: SocketDeps, fate: StreamFate, cut: () => void) {
+function createEar(
+  { time, notify, heard, life, url, observed, onStop }: SocketDeps,
+  fate: StreamFate,
+  cut: () => void,
+) {
   const sessionId = url.split('/').at(-1) ?? '';
   const over = Promise.withResolvers<void>();
   const state = { arrivesAt: 0, isOpen: false, isSevered: false, isSilent: false, isConnected: false };
@@ -62,7 +66,7 @@ function createEar({ time, tell, heard, life, url, observed, onStop }: SocketDep
   /** Does the work after everything sent earlier has reached the client, unless the client no longer listens. */
   function arrive(work: () => void): void {
     time.after(Math.max(state.arrivesAt - time.now(), 0), () => {
-      if (heard.has(stream)) tell();
+      if (heard.has(stream)) notify();
       if (heard.has(stream)) work();
     });
   }

@@ -1,5 +1,5 @@
 import type { StreamSocket } from '../../libs/client/src/platform/platform.ts';
-import type { Life, Tell } from './client-device.ts';
+import type { Life, Notify } from './client-device.ts';
 import { openSocket } from './client-socket.ts';
 import type { VirtualTime } from './client-time.ts';
 
@@ -49,7 +49,7 @@ export interface StreamsDeps {
   readonly time: VirtualTime;
   /** The services' time when the virtual clock began, in milliseconds since 1970. */
   readonly epoch: number;
-  readonly tell: Tell;
+  readonly notify: Notify;
   readonly network: { readonly isOn: boolean };
   readonly isRevoked: (sessionId: string) => Promise<boolean>;
   readonly observed: { readonly violations: string[]; note(what: string): void; count(what: string): void };
@@ -62,7 +62,7 @@ export interface Streams {
   /** True if this app was told, rightly or not, that another connection has taken over the session's stream. */
   hasStopped(life: Life, sessionId: string): boolean;
   socketOf(life: Life, onHandshake: OnHandshake): new (url: string, protocols: string[]) => StreamSocket;
-  onNetwork(isOn: boolean, isTold: boolean): void;
+  onNetwork(isOn: boolean, isReported: boolean): void;
   /** Waits until the gateway has closed each stream whose session is over. */
   settle(): Promise<void>;
 }
@@ -115,10 +115,10 @@ export function createStreams(deps: StreamsDeps): Streams {
       function open(url: string, [, token = '']: string[]) {
         return begin(life, onHandshake, url, token);
       } as unknown as ReturnType<Streams['socketOf']>,
-    onNetwork(isOn, isTold) {
+    onNetwork(isOn, isReported) {
       for (const stream of heard) {
         if (!isOn) stream.sever();
-        if (isOn || isTold) stream.lose();
+        if (isOn || isReported) stream.lose();
       }
     },
     async settle() {

@@ -5,7 +5,7 @@ import type { TestApi } from '../support/test-api.ts';
 import { act } from './client-actions.ts';
 import type { Course, Step } from './client-course.ts';
 import { thaw } from './client-device.ts';
-import type { AskedLogout, Observed } from './client-observed.ts';
+import type { Observed, RequestedLogout } from './client-observed.ts';
 import type { VirtualTime } from './client-time.ts';
 import { call, createWorld, kill, type StreamServices, start, type Tab, type World } from './client-world.ts';
 
@@ -103,7 +103,7 @@ async function finish(world: World): Promise<void> {
   world.tabs.forEach((_, index) => {
     start(world, index);
   });
-  for (const kind of ['network', 'foreground'] as const) act(world, { kind, isOn: true, isTold: true });
+  for (const kind of ['network', 'foreground'] as const) act(world, { kind, isOn: true, isReported: true });
   await time.pass(100_000);
   // Only the user can give up what can never be read again. A page that still has its session in memory can't refresh it.
   const isStuck = [...device.damaged.keys()].some((key) => key.includes('.session.'));
@@ -161,6 +161,10 @@ function lookAtStreams({ streams, tabs, observed }: World, owned: ReadonlySet<st
  * Returns true if the logout may be lost, because the storage failed to keep it and the app, which had it only in its
  * memory, was killed.
  */
-function mayBeLost({ faults, faultsBefore, kills, doneAt }: AskedLogout, faultsNow: number, killsNow: number): boolean {
+function mayBeLost(
+  { faults, faultsBefore, kills, doneAt }: RequestedLogout,
+  faultsNow: number,
+  killsNow: number,
+): boolean {
   return (doneAt === undefined ? faultsBefore : faults) !== faultsNow && kills !== killsNow;
 }

@@ -70,7 +70,7 @@ export interface WorldOptions {
 export function createWorld(options: WorldOptions): World {
   const { api, services, time, epoch, emails, people, tabs, isBound, mayLose } = options;
   const strikes: World['strikes'] = [];
-  const tell = () => {
+  const notify = () => {
     for (const strike of [...strikes]) {
       strike.left -= 1;
       if (strike.left > 0) continue;
@@ -78,11 +78,11 @@ export function createWorld(options: WorldOptions): World {
       strike.run();
     }
   };
-  const device = createDevice(time, tell, mayLose);
+  const device = createDevice(time, notify, mayLose);
   const observed = createObserved(time.now, device);
-  const network = createNetwork({ time, epoch, base: api.base, tell }, async () => streams?.settle());
+  const network = createNetwork({ time, epoch, base: api.base, notify }, async () => streams?.settle());
   const isRevoked = async (_id: string) => (await api.collections.sessions.findOne({ _id }))?.is_revoked !== false;
-  const streams = services && createStreams({ time, tell, network, isRevoked, observed, epoch });
+  const streams = services && createStreams({ time, notify, network, isRevoked, observed, epoch });
   const world: World = {
     ...{ api, services, streams, time, epoch, emails, people, device, network, observed },
     key: isBound ? newKey() : undefined,

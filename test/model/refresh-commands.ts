@@ -5,7 +5,7 @@ import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { type DeviceKey, refreshPath } from '../support/device-key.ts';
 import type { Answer } from '../support/http-client.ts';
-import type { TokenApi, TokenScene } from '../support/token-api.ts';
+import type { TokenApi, TokenFixture } from '../support/token-api.ts';
 import { type Expected, present, type SessionModel } from './session-model.ts';
 
 /** The model's state, which is the session, and who holds which tokens. Tokens are named by their generation. */
@@ -25,7 +25,7 @@ export interface World {
 
 /** The real session beside the model. */
 export interface Real {
-  readonly scene: TokenScene;
+  readonly fixture: TokenFixture;
   readonly apis: TokenApi[];
   readonly refreshTokens: RefreshTokens;
   readonly sessionId: string;
@@ -61,7 +61,7 @@ export async function presentToBoth(
   token: number,
   by: 'owner' | 'thief' = 'owner',
 ): Promise<Expected> {
-  const at = real.scene.clock.now();
+  const at = real.fixture.clock.now();
   const isProven = !world.isBound || by === 'owner';
   const { expected, session } = present(world.session, token, at, { windowMs, idle: lifetime.idle, isProven });
   const api = real.apis[real.requests++ % real.apis.length] as TokenApi;
@@ -71,7 +71,7 @@ export async function presentToBoth(
   const answer = await api.refresh(text, hasProof ? key.prove({ path: refreshPath, token: text, at }) : undefined);
   expectAnswer(real, answer, expected);
   world.session = session;
-  const document = await real.scene.collections.sessions.findOne({ _id: real.sessionId });
+  const document = await real.fixture.collections.sessions.findOne({ _id: real.sessionId });
   const { newest, parent, isRevoked } = session;
   expect(document).toMatchObject({ gen: newest, parent, is_revoked: isRevoked });
   const hash = createHash('sha256')
@@ -164,7 +164,7 @@ const timePasses = (ms: number) =>
   command({
     name: `${ms / 1000} s pass`,
     async run(_, real) {
-      real.scene.clock.pass(ms);
+      real.fixture.clock.pass(ms);
     },
   });
 
@@ -173,7 +173,7 @@ const apiRestarts = (which: number) =>
     name: `api ${which} restarts`,
     async run(_, real) {
       await real.apis[which]?.close();
-      real.apis[which] = await real.scene.start();
+      real.apis[which] = await real.fixture.start();
     },
   });
 
@@ -181,7 +181,7 @@ const backupIsMade = command({
   name: 'a backup is made',
   async run(world, real) {
     world.backups.push(world.session);
-    real.backups.push((await real.scene.collections.sessions.findOne({ _id: real.sessionId })) as SessionDocument);
+    real.backups.push((await real.fixture.collections.sessions.findOne({ _id: real.sessionId })) as SessionDocument);
   },
 });
 
@@ -197,7 +197,7 @@ const backupIsRestored = (choice: number) =>
       const document = real.backups[index] as SessionDocument;
       world.backups.splice(index + 1);
       real.backups.splice(index + 1);
-      await real.scene.collections.sessions.replaceOne({ _id: real.sessionId }, document);
+      await real.fixture.collections.sessions.replaceOne({ _id: real.sessionId }, document);
     },
   });
 

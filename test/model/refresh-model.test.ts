@@ -4,11 +4,11 @@ import { createRefreshTokens, loadKeyFile, type RefreshTokens } from '@auth-acco
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Binary } from 'mongodb';
-import { hashesAhead } from '../../services/api/src/usecases/sessions/session.ts';
+import { precomputedHashes } from '../../services/api/src/usecases/sessions/session.ts';
 import { newSession } from '../support/accounts.ts';
 import { newDeviceKey } from '../support/device-key.ts';
 import { serviceEnvironment } from '../support/test-api.ts';
-import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../support/token-api.ts';
 import { newSeeds } from './new-seeds.ts';
 import { showProgress } from './progress.ts';
 import {
@@ -32,35 +32,35 @@ const thiefKey = newDeviceKey();
 
 let courses = 0;
 let requests = 0;
-let scene: TokenScene;
+let fixture: TokenFixture;
 let apis: TokenApi[];
 let refreshTokens: RefreshTokens;
 let sample: SessionDocument;
 
 beforeAll(async () => {
-  scene = await openTokenScene();
-  apis = [await scene.start(), await scene.start()];
+  fixture = await openTokenFixture();
+  apis = [await fixture.start(), await fixture.start()];
   refreshTokens = createRefreshTokens(await loadKeyFile(serviceEnvironment('').REFRESH_TOKEN_KEYS_FILE ?? ''));
   const { session_id } = await newSession(apis[0] as TokenApi);
-  sample = (await scene.collections.sessions.findOne({ _id: session_id })) as SessionDocument;
+  sample = (await fixture.collections.sessions.findOne({ _id: session_id })) as SessionDocument;
 });
 afterAll(() => {
   if (process.env.MODEL_FIGURES) console.log({ courses, requests });
-  return scene.close();
+  return fixture.close();
 });
 
 /** Creates a session as a login does, but without a login's cost. */
 async function begin(isBound: boolean): Promise<{ model: World; real: Real }> {
-  const at = scene.clock.now();
+  const at = fixture.clock.now();
   const sessionId = randomUUID();
   const nonce = randomBytes(32);
   const token = { kid: refreshTokens.currentKid, sessionId, generation: 1 };
   const first = refreshTokens.issue(token, nonce);
-  await scene.collections.sessions.insertOne({
+  await fixture.collections.sessions.insertOne({
     ...sample,
     _id: sessionId,
     token: createHash('sha256').update(first).digest('base64url'),
-    ahead: hashesAhead(refreshTokens, token, nonce),
+    ahead: precomputedHashes(refreshTokens, token, nonce),
     nonce: new Binary(nonce),
     device_id: randomUUID(),
     ...(isBound && { cnf: { jkt: ownerKey.jkt } }),
@@ -82,7 +82,7 @@ async function begin(isBound: boolean): Promise<{ model: World; real: Real }> {
   const texts = new Map([[1, first]]);
   return {
     model,
-    real: { scene, apis, refreshTokens, sessionId, nonce, texts, ownerKey, thiefKey, backups: [], requests: 0 },
+    real: { fixture, apis, refreshTokens, sessionId, nonce, texts, ownerKey, thiefKey, backups: [], requests: 0 },
   };
 }
 
@@ -97,10 +97,10 @@ async function expectOneToEnd(world: World, real: Real): Promise<void> {
   const bothHoldChildren = [world.owner, thiefs()].every((token) => world.session.children.has(token));
   const rounds = bothHoldChildren && world.owner !== thiefs() ? 1 : 2;
   for (let round = 0; round < (world.wasRestored ? 3 : rounds) && !world.session.isRevoked; round += 1) {
-    scene.clock.pass(windowMs + 1);
+    fixture.clock.pass(windowMs + 1);
     const owners = await presentToBoth(world, real, world.owner);
     if ('answer' in owners) world.owner = owners.answer;
-    scene.clock.pass(windowMs + 1);
+    fixture.clock.pass(windowMs + 1);
     const next = await presentToBoth(world, real, thiefs(), 'thief');
     if ('answer' in next) world.thief.push(next.answer);
   }

@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import { signToken } from '../support/gateway-scene.ts';
+import { signToken } from '../support/gateway-fixture.ts';
 import { openStream, type PushClient } from '../support/push-client.ts';
-import { eventually } from '../support/worker-scene.ts';
-import { type Part, patience, type ZombieScene } from './zombie-scene.ts';
+import { eventually } from '../support/worker-fixture.ts';
+import { type Part, patience, type ZombieFixture } from './zombie-fixture.ts';
 
 /** A stream that the gateway has accepted, and how it ended. */
 interface Stream {
@@ -45,7 +45,7 @@ export interface Figures {
 }
 
 export interface Real {
-  readonly scene: ZombieScene;
+  readonly fixture: ZombieFixture;
   readonly figures: Figures;
 }
 
@@ -57,7 +57,7 @@ const tokenLifeMs = 600_000 + 30_000;
 
 /** Creates new devices, each with a stream. */
 export async function newWorld(real: Real): Promise<World> {
-  const rows = await Promise.all(Array.from({ length: deviceCount }, () => real.scene.insertSession()));
+  const rows = await Promise.all(Array.from({ length: deviceCount }, () => real.fixture.insertSession()));
   const devices = rows.map((row): Device => ({ ...row, isRevoked: false, ver: 1, tokenVer: 1, streams: [] }));
   for (const device of devices) expect(await tryToOpen(device, real)).toBeDefined();
   return { devices, away: new Set() };
@@ -91,10 +91,12 @@ function expectNoneToEndUnasked({ devices }: World): void {
   }
 }
 
-async function tryToOpen(device: Device, { scene, figures }: Real): Promise<Stream | undefined> {
+async function tryToOpen(device: Device, { fixture, figures }: Real): Promise<Stream | undefined> {
   const ver = device.tokenVer;
-  const token = await signToken(scene.env, { ...device, ver }, { now: scene.clock.now });
-  const client = await openStream(scene.gateway().base, { sessionId: device.sessionId, token }).catch(() => undefined);
+  const token = await signToken(fixture.env, { ...device, ver }, { now: fixture.clock.now });
+  const client = await openStream(fixture.gateway().base, { sessionId: device.sessionId, token }).catch(
+    () => undefined,
+  );
   if (client === undefined) return undefined;
   figures.streams += 1;
   const stream: Stream = { client, ver, mayEnd: new Set(), ended: undefined };
@@ -110,36 +112,36 @@ async function tryToOpen(device: Device, { scene, figures }: Real): Promise<Stre
 }
 
 /** Announces a change. If both ends are connected, expects every concerned stream to end at once. */
-async function announce(device: Device, world: World, { scene, figures }: Real): Promise<void> {
-  const hears = !world.away.has('gateway') && (await isSubscribed(scene));
+async function announce(device: Device, world: World, { fixture, figures }: Real): Promise<void> {
+  const hears = !world.away.has('gateway') && (await isSubscribed(fixture));
   const concerned = device.streams.filter((stream) => isZombie(device, stream));
   const since = performance.now();
   const denial = device.isRevoked
     ? ({ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } as const)
     : ({ kind: 'below', ver: device.ver } as const);
-  const isAnnounced = await scene.announce(device.sessionId, denial);
+  const isAnnounced = await fixture.announce(device.sessionId, denial);
   if (!isAnnounced || !hears) return;
   await eventually('the streams close at once', () => concerned.every(({ ended }) => ended !== undefined), atOnceMs);
   figures.atOnce.push(...concerned.map(({ ended }) => (ended?.at ?? 0) - since));
 }
 
-function mendAll({ proxies }: ZombieScene): void {
+function fixAll({ proxies }: ZombieFixture): void {
   for (const proxy of Object.values(proxies)) {
-    proxy.mend();
+    proxy.fix();
     proxy.release();
   }
 }
 
-async function isReady(scene: ZombieScene): Promise<boolean> {
-  return (await scene.gateway().unreadiness()).length === 0;
+async function isReady(fixture: ZombieFixture): Promise<boolean> {
+  return (await fixture.gateway().unreadiness()).length === 0;
 }
 
-async function isSubscribed(scene: ZombieScene): Promise<boolean> {
-  return !(await scene.gateway().unreadiness()).some((reason) => reason.startsWith('redis:'));
+async function isSubscribed(fixture: ZombieFixture): Promise<boolean> {
+  return !(await fixture.gateway().unreadiness()).some((reason) => reason.startsWith('redis:'));
 }
 
-async function commitLogout(device: Device, { scene }: Real): Promise<void> {
-  await scene.revoke(device.sessionId);
+async function commitLogout(device: Device, { fixture }: Real): Promise<void> {
+  await fixture.revoke(device.sessionId);
   device.isRevoked = true;
 }
 
@@ -169,14 +171,14 @@ const opensWhileLoggingOut = byDevice('open while logging out', async (device, w
 
 const moves = byDevice('move', async (device, world, real) => {
   if (device.isRevoked) return;
-  await real.scene.move(device.sessionId, device.ver + 1);
+  await real.fixture.move(device.sessionId, device.ver + 1);
   device.ver += 1;
   await announce(device, world, real);
 });
 
 const movesUnheard = byDevice('commit the move of', async (device, _world, real) => {
   if (device.isRevoked) return;
-  await real.scene.move(device.sessionId, device.ver + 1);
+  await real.fixture.move(device.sessionId, device.ver + 1);
   device.ver += 1;
 });
 
@@ -187,52 +189,52 @@ const refreshes = byDevice('refresh', async (device) => {
 const parts = fc.constantFrom<Part>('gateway', 'api', 'worker');
 
 const cuts = parts.map((part) =>
-  command(`cut ${part}`, async ({ away }, { scene }) => {
-    scene.proxies[part].cut();
+  command(`cut ${part}`, async ({ away }, { fixture }) => {
+    fixture.proxies[part].cut();
     away.add(part);
   }),
 );
 
-const mends = parts.map((part) =>
-  command(`mend ${part}`, async ({ away }, { scene }) => {
-    scene.proxies[part].mend();
-    scene.proxies[part].release();
+const fixes = parts.map((part) =>
+  command(`mend ${part}`, async ({ away }, { fixture }) => {
+    fixture.proxies[part].fix();
+    fixture.proxies[part].release();
     away.delete(part);
   }),
 );
 
-const mendsAll = fc.constant(
-  command('mend all and wait', async ({ away }, { scene }) => {
-    mendAll(scene);
+const fixesAll = fc.constant(
+  command('mend all and wait', async ({ away }, { fixture }) => {
+    fixAll(fixture);
     away.clear();
-    await eventually('readiness', () => isReady(scene));
+    await eventually('readiness', () => isReady(fixture));
   }),
 );
 
 const hangs = parts.map((part) =>
-  command(`hang ${part}`, async ({ away }, { scene }) => {
-    scene.proxies[part].hold('');
+  command(`hang ${part}`, async ({ away }, { fixture }) => {
+    fixture.proxies[part].hold('');
     away.add(part);
   }),
 );
 
-const emptiesRedis = fc.constant(command('empty Redis', (_world, { scene }) => scene.emptyRedis()));
+const emptiesRedis = fc.constant(command('empty Redis', (_world, { fixture }) => fixture.emptyRedis()));
 
 const restarts = fc.constant(
-  command('restart the gateway', async ({ devices }, { scene }) => {
+  command('restart the gateway', async ({ devices }, { fixture }) => {
     for (const { streams } of devices) for (const { mayEnd } of streams) mayEnd.add(1001).add(1006);
-    await scene.restartGateway();
+    await fixture.restartGateway();
   }),
 );
 
 /** Asserts that no stream outlives its token while the gateway has no Redis. */
 const outlives = fc.constant(
-  command('cut gateway, and let the tokens expire', async ({ devices, away }, { scene }) => {
-    scene.proxies.gateway.cut();
+  command('cut gateway, and let the tokens expire', async ({ devices, away }, { fixture }) => {
+    fixture.proxies.gateway.cut();
     away.add('gateway');
     const open = devices.flatMap(({ streams }) => streams).filter(({ ended }) => ended === undefined);
     for (const { mayEnd } of open) mayEnd.add(4002);
-    scene.clock.pass(tokenLifeMs + 1_000);
+    fixture.clock.pass(tokenLifeMs + 1_000);
     await eventually(
       'all end with their tokens',
       () => open.every(({ ended }) => ended !== undefined),
@@ -254,7 +256,7 @@ export const course = fc.commands(
     ...often(2, opensWhileLoggingOut),
     ...often(4, cuts),
     ...often(2, commits),
-    ...[mends, mendsAll, announces, moves, movesUnheard, refreshes, hangs, emptiesRedis, restarts, waits, outlives],
+    ...[fixes, fixesAll, announces, moves, movesUnheard, refreshes, hangs, emptiesRedis, restarts, waits, outlives],
   ],
   { maxCommands: 24, size: 'max' },
 );
@@ -264,14 +266,14 @@ export const course = fc.commands(
  * claims have ended) is closed, even a zombie that opened during that time. After it no new zombie opens.
  */
 export async function expectToConverge(world: World, real: Real, promisedMs: number): Promise<void> {
-  const { scene, figures } = real;
-  mendAll(scene);
+  const { fixture, figures } = real;
+  fixAll(fixture);
   world.away.clear();
   const since = performance.now();
   const zombies = world.devices.flatMap((device) => device.streams.filter((stream) => isZombie(device, stream)));
   await eventually('every zombie is gone', () => zombies.every(({ ended }) => ended !== undefined), promisedMs);
   if (zombies.length > 0) figures.madeGood.push(Math.max(...zombies.map(({ ended }) => (ended?.at ?? 0) - since)));
-  await eventually('readiness', () => isReady(scene));
+  await eventually('readiness', () => isReady(fixture));
   await Promise.all(world.devices.map((device) => expectNoNewZombie(device, real, promisedMs)));
   expectNoneToEndUnasked(world);
   for (const stream of world.devices.flatMap(({ streams }) => streams)) stream.client.socket.terminate();

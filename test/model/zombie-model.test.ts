@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { newSeeds } from './new-seeds.ts';
 import { showProgress } from './progress.ts';
 import { course, expectToConverge, type Figures, newWorld } from './zombie-commands.ts';
-import { openZombieScene, patience, promisedMs, type ZombieScene } from './zombie-scene.ts';
+import { openZombieFixture, patience, promisedMs, type ZombieFixture } from './zombie-fixture.ts';
 
 /** Number of runs. `npm run test:long zombies` asks for more; `MODEL_SEED` repeats a run. */
 const numRuns = Number(process.env.ZOMBIE_RUNS ?? 10);
@@ -11,15 +11,15 @@ const isSuite = process.env.ZOMBIE_RUNS === undefined;
 const nextSeed = newSeeds(isSuite);
 
 const figures: Figures = { runs: 0, commands: 0, streams: 0, atOnce: [], madeGood: [] };
-let scene: ZombieScene;
+let fixture: ZombieFixture;
 
 beforeAll(async () => {
-  scene = await openZombieScene();
+  fixture = await openZombieFixture();
 });
 
 afterAll(async () => {
   if (process.env.MODEL_FIGURES) report();
-  await scene.close();
+  await fixture.close();
 });
 
 function report(): void {
@@ -37,7 +37,7 @@ test(
   'no stream outlives its session: gone at once if the command arrives, and soon if it was lost',
   async () => {
     const property = fc.asyncProperty(course, async (commands) => {
-      const real = { scene, figures };
+      const real = { fixture, figures };
       const model = await newWorld(real);
       await fc.asyncModelRun(() => ({ model, real }), commands);
       await expectToConverge(model, real, promisedMs * patience);

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type AddressFlood, floodFromAddresses } from '../support/address-flood.ts';
+import { floodFromNetworks, type NetworkFlood } from '../support/address-flood.ts';
 
-let flood: AddressFlood;
+let flood: NetworkFlood;
 beforeAll(async () => {
   const limits = { REGISTER_LIMIT_PER_ADDRESS: '5', LOGIN_LIMIT_PER_ADDRESS: '20' };
   // The gate has fewer places than the flood has connections, but more than it has addresses. However slow the machine
   // is, nobody is shed for being late.
   const gate = { HASH_CONCURRENCY: '2', HASH_QUEUE_LIMIT: '16', HASH_QUEUE_TIMEOUT_MS: '60000' };
   const env = { ...limits, ...gate };
-  flood = await floodFromAddresses({ addresses: 3, connections: 20, seconds: 60, logins: 30, env });
+  flood = await floodFromNetworks({ addresses: 3, connections: 20, seconds: 60, logins: 30, env });
 });
 
 describe('a flood of registrations and logins by twenty connections from each of three addresses', () => {

@@ -512,9 +512,9 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   expect(findSecrets(secrets, { exports: exports.join('\n') })).toEqual([]);
 
   // A refused invite token is repeated to its sender, and a login that needs a second factor gets its challenge.
-  const told = findSecrets(secrets, answers);
+  const notified = findSecrets(secrets, answers);
   expect(
-    told.filter(
+    notified.filter(
       (where) =>
         !/^((unknown )?invite token( in a path)?|challenge of a second factor) \((plain|percent-encoded)\)/.test(where),
     ),

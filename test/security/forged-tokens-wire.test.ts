@@ -2,9 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@auth-account/local-stack';
 import { loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type GatewayScene, openGatewayScene, startTestGateway, type TestGateway } from '../support/gateway-scene.ts';
+import {
+  type GatewayFixture,
+  openGatewayFixture,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway-fixture.ts';
 import { serviceEnvironment } from '../support/test-api.ts';
-import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../support/token-api.ts';
 import { createForger, type Forger } from '../support/token-forger.ts';
 import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
 import { logOutRaw, type RawAnswer, upgradeRaw } from '../support/token-wire.ts';
@@ -12,18 +17,18 @@ import { logOutRaw, type RawAnswer, upgradeRaw } from '../support/token-wire.ts'
 /** Number of tokens of each kind that are sent over the wire: every idea, but not every position of every character. */
 const samplesPerKind = 25;
 
-let tokens: TokenScene;
+let tokens: TokenFixture;
 let api: TokenApi;
-let scene: GatewayScene;
+let fixture: GatewayFixture;
 let gateway: TestGateway;
 let forger: Forger;
 let forged: string[];
 
 beforeAll(async () => {
-  tokens = await openTokenScene();
+  tokens = await openTokenFixture();
   api = await tokens.start();
-  scene = await openGatewayScene();
-  gateway = await startTestGateway(scene, {}, { now: tokens.clock.now });
+  fixture = await openGatewayFixture();
+  gateway = await startTestGateway(fixture, {}, { now: tokens.clock.now });
   await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 60_000 });
   const { keys } = await loadKeyFile(serviceEnvironment('').ACCESS_TOKEN_KEYS_FILE ?? '');
   const at = Math.floor(tokens.clock.now() / 1_000);
@@ -34,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.close();
-  await scene.close();
+  await fixture.close();
   await tokens.close();
 });
 

@@ -7,14 +7,14 @@ import { unlimitedRequests } from '../support/test-environment.ts';
 import { endAppConnections } from '../tools/faults/load/app-request.ts';
 import { createHistory } from '../tools/faults/load/history.ts';
 import { createLedger } from '../tools/faults/load/ledger.ts';
+import { checkGuesses, createGuessedUser, guessSecret } from '../tools/faults/sign-in/guessed-user.ts';
+import type { SignInWorld } from '../tools/faults/sign-in/sign-in-user.ts';
 import { createMailbox } from '../tools/faults/stack/mailbox.ts';
-import { checkGuesses, createGuessedUser, guessSecret } from '../tools/faults/ways/guessed-user.ts';
-import type { WayWorld } from '../tools/faults/ways/way-user.ts';
 
 const redis = new Redis(testEnvironment().redisUrl);
 /** Two apis with one database and one Redis. */
 let apis: readonly [TestApi, TestApi];
-let world: WayWorld;
+let world: SignInWorld;
 
 beforeAll(async () => {
   const name = uniqueName();

@@ -11,8 +11,8 @@ import {
   logInByPasskey,
   passkeyLogin,
   requestPasskeyLogin,
+  revokePassword,
   stepUpByPasskey,
-  voidPassword,
 } from '../support/passkeys.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { flood, othersIn, sessionsIn } from './flood.ts';
@@ -20,7 +20,7 @@ import { flood, othersIn, sessionsIn } from './flood.ts';
 /** Name of the other pod's connections, whose commands can be made to fail. */
 const appName = 'passkeys';
 /** Ten wrong passwords lock a login for a day. Fewer would lock it for seconds, which a slow machine lets pass. */
-const fewGuesses = {
+const minGuesses = {
   LOGIN_FREE_FAILURES: '15',
   LOGIN_KNOWN_FAILURES_PER_DAY: '5',
   LOGIN_ACCOUNT_FAILURES_PER_DAY: '5',
@@ -31,11 +31,11 @@ let api: TestApi;
 let other: TestApi;
 
 beforeAll(async () => {
-  api = await startTestApi(fewGuesses);
+  api = await startTestApi(minGuesses);
   const uri = new URL(testEnvironment().mongodbUri);
   uri.searchParams.set('appName', appName);
   const same = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
-  other = await startTestApi({ ...same, ...fewGuesses, MONGODB_URI: uri.href });
+  other = await startTestApi({ ...same, ...minGuesses, MONGODB_URI: uri.href });
 });
 afterAll(async () => {
   await other.close({ keepData: true });
@@ -141,7 +141,7 @@ describe('the last credential', () => {
   test('the last passkey stays, also if two are removed at once at two pods', async () => {
     const own = await newSession(api);
     const passkeys = [await addPasskey(api, own), await addPasskey(api, own)];
-    await voidPassword(api, own);
+    await revokePassword(api, own);
     const tokens = await Promise.all(
       passkeys.map(({ authenticator }) => stepUpByPasskey(api, own, authenticator, 'passkeys')),
     );

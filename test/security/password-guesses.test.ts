@@ -82,8 +82,8 @@ test('a thief with an identity of his own gets at most 100 verdicts on the passw
   }
   // What strangers and sessions without the password have together.
   expect(verdicts).toBe(70);
-  const told = { 'event.data.purpose': 'password_guessed' };
-  expect(await apis[0].collections.outbox.countDocuments(told)).toBe(1);
+  const notified = { 'event.data.purpose': 'password_guessed' };
+  expect(await apis[0].collections.outbox.countDocuments(notified)).toBe(1);
   expect((await client().logIn({ email, password })).status).toBe(429);
   const again = await logIn(client(home), email);
   const left = await client().exportAccount({ current_password: password }, bearer(again));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession, password } from '../support/accounts.ts';
 import { patiently } from '../support/http-client.ts';
-import { addPasskey, deletePasskey, voidPassword } from '../support/passkeys.ts';
+import { addPasskey, deletePasskey, revokePassword } from '../support/passkeys.ts';
 import {
   linkIdentity,
   logInByProvider,
@@ -86,7 +86,7 @@ test('the last credential stays, also if a passkey and an identity are removed a
       return { step_up_token: (await confirmStepUp(api, session, challenge_id, proof)).json.data.step_up_token };
     };
     const [forPasskey, forIdentity] = [await tokenFor('passkeys'), await tokenFor('identities')];
-    await voidPassword(api, session);
+    await revokePassword(api, session);
     const answers = await Promise.all([
       patiently(() => deletePasskey(api, session, passkey_id, forPasskey)),
       patiently(() => unlinkIdentity(other, session, identity_id, forIdentity)),

@@ -136,8 +136,8 @@ test.each(Object.entries(steps))(
     await step(newEmail());
     const unknown = await step(newEmail());
     expect([unknown.mongodb.length > 0, unknown.redis.length > 0]).toEqual([true, true]);
-    for (const [which, newAddress] of Object.entries(addresses)) {
-      expect([which, await step(await newAddress())]).toEqual([which, unknown]);
+    for (const [which, newEmail] of Object.entries(addresses)) {
+      expect([which, await step(await newEmail())]).toEqual([which, unknown]);
     }
   },
 );

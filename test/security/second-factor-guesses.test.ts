@@ -27,7 +27,7 @@ afterAll(async () => {
 
 let lastAddress = 0;
 /** Returns a client of one of the apis, from an address that nobody else uses. */
-function stranger(device: object = {}): ApiDriver {
+function unknownDevice(device: object = {}): ApiDriver {
   lastAddress += 1;
   const address = { 'X-Forwarded-For': `198.18.${lastAddress >> 8}.${lastAddress & 255}` };
   return withHeaders(apis[lastAddress % 2] ?? apis[0], { ...address, ...device });
@@ -43,19 +43,19 @@ const countOf = (answers: readonly Answer[], status: number) => answers.filter((
 test('parallel challenges from many networks get five verdicts, and the owner logs in from a known device', async () => {
   const owner = await guardedAccount(apis[0], now());
   const device = newDevice();
-  const from = stranger(device);
+  const from = unknownDevice(device);
   const entry = await completeLogin(from, await beginLogin(from, owner.email), {
     code: nextCode(owner.secret),
   });
   expect(entry.status).toBe(200);
-  const thieves = Array.from({ length: 50 }, stranger);
+  const thieves = Array.from({ length: 50 }, unknownDevice);
   const challenges = await Promise.all(thieves.map((thief) => beginLogin(thief, owner.email)));
   const code = wrongCodeFor(owner.secret, now());
   const answers = await Promise.all(thieves.map((thief, i) => completeLogin(thief, challenges[i] ?? '', { code })));
   expect([countOf(answers, 403), countOf(answers, 429)]).toEqual([5, 45]);
-  const right = await completeLogin(stranger(), challenges[0] ?? '', { code: nextCode(owner.secret) });
+  const right = await completeLogin(unknownDevice(), challenges[0] ?? '', { code: nextCode(owner.secret) });
   expect(right.status).toBe(429);
-  const away = stranger(device);
+  const away = unknownDevice(device);
   const again = await completeLogin(away, await beginLogin(away, owner.email), {
     code: nextCode(owner.secret),
   });
@@ -78,7 +78,7 @@ test('one code in many parallel requests with one challenge opens one session', 
 // A TOTP code was accepted again within its window.
 test.each(['totp', 'recovery_code'] as const)('one %s in parallel challenges opens one session', async (method) => {
   const { email, secret, recovery_codes, user_id } = await guardedAccount(apis[0], now());
-  const clients = Array.from({ length: 20 }, stranger);
+  const clients = Array.from({ length: 20 }, unknownDevice);
   const challenges = await Promise.all(clients.map((client) => beginLogin(client, email)));
   const code = method === 'totp' ? nextCode(secret) : (recovery_codes[0] ?? '');
   const answers = await Promise.all(
@@ -94,7 +94,7 @@ test('a thief with the password and a trusted device’s token gets at most 100 
   const home = newDevice();
   const enter = async (on: ApiDriver, fields: object = {}) =>
     completeLogin(on, await beginLogin(on, owner.email), { code: nextCode(owner.secret), ...fields });
-  const trusted = await enter(stranger(home), { trust_device: true });
+  const trusted = await enter(unknownDevice(home), { trust_device: true });
   const { device_id, trusted_device_token } = trusted.json.data;
   let verdicts = 0;
   const count = (answers: readonly Answer[]) => {
@@ -104,7 +104,7 @@ test('a thief with the password and a trusted device’s token gets at most 100 
   };
   /** Tries wrong codes and wrong recovery codes by logins of fresh devices, and in a session that is made for them. */
   async function attack(): Promise<number> {
-    const thief = stranger();
+    const thief = unknownDevice();
     const login = { email: owner.email, password, device_id, trusted_device_token };
     const { json } = await thief.logIn(login);
     const caller = bearer(json.data);
@@ -115,7 +115,7 @@ test('a thief with the password and a trusted device’s token gets at most 100 
       code: wrongCodeFor(owner.secret, now()),
     };
     const challenges = await Promise.all(
-      [device_id, randomUUID(), randomUUID()].map((id) => beginLogin(stranger(), owner.email, { device_id: id })),
+      [device_id, randomUUID(), randomUUID()].map((id) => beginLogin(unknownDevice(), owner.email, { device_id: id })),
     );
     const factors = [
       { code: wrongCodeFor(owner.secret, now()) },
@@ -123,8 +123,8 @@ test('a thief with the password and a trusted device’s token gets at most 100 
     ];
     return count(
       await Promise.all([
-        ...Array.from({ length: 8 }, () => stranger().confirmStepUp(inSession, caller)),
-        ...challenges.flatMap((id) => factors.map((given) => completeLogin(stranger(), id, given))),
+        ...Array.from({ length: 8 }, () => unknownDevice().confirmStepUp(inSession, caller)),
+        ...challenges.flatMap((id) => factors.map((given) => completeLogin(unknownDevice(), id, given))),
       ]),
     );
   }
@@ -135,25 +135,25 @@ test('a thief with the password and a trusted device’s token gets at most 100 
   expect(verdicts).toBeLessThanOrEqual(100);
   // All that strangers have, and those of the session's device.
   expect(verdicts).toBe(80);
-  expect((await enter(stranger())).status).toBe(429);
-  expect((await enter(stranger(home))).status).toBe(200);
+  expect((await enter(unknownDevice())).status).toBe(429);
+  expect((await enter(unknownDevice(home))).status).toBe(200);
 });
 
 test('a thief with the password, twenty devices and all wrong passwords keeps the owner’s device out of no login', async () => {
   const owner = await guardedAccount(apis[0], now());
   const home = newDevice();
-  const first = stranger(home);
+  const first = unknownDevice(home);
   const code = nextCode(owner.secret);
   expect((await completeLogin(first, await beginLogin(first, owner.email), { code })).status).toBe(200);
   for (let i = 0; i < 20; i += 1) {
     shiftMs += 1_000;
-    await beginLogin(stranger(newDevice()), owner.email);
+    await beginLogin(unknownDevice(newDevice()), owner.email);
   }
-  const guess = () => stranger().logIn({ email: owner.email, password: 'wrong password' });
+  const guess = () => unknownDevice().logIn({ email: owner.email, password: 'wrong password' });
   for (let i = 0; i < 70; i += 1) {
     expect((await patiently(guess)).status).toBe(401);
     shiftMs += 31_000;
   }
   expect((await guess()).status).toBe(429);
-  expect(await beginLogin(stranger(home), owner.email)).toEqual(expect.any(String));
+  expect(await beginLogin(unknownDevice(home), owner.email)).toEqual(expect.any(String));
 });

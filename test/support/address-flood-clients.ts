@@ -5,7 +5,7 @@ import { apiAt } from './api-driver.ts';
 import { type Agent, keepConnections } from './http-client.ts';
 
 /** Input of the thread. */
-export interface AddressFloodOrder {
+export interface NetworkFloodOrder {
   readonly base: string;
   /** Addresses of the loopback network from which the flood comes. */
   readonly addresses: readonly string[];
@@ -14,9 +14,9 @@ export interface AddressFloodOrder {
 }
 
 /** Result of the thread when it is stopped: the number of answers by status. Status 0 stands for no answer. */
-export type AddressFloodReport = Readonly<Record<string, number>>;
+export type NetworkFloodReport = Readonly<Record<string, number>>;
 
-const { base, addresses, connections } = workerData as AddressFloodOrder;
+const { base, addresses, connections } = workerData as NetworkFloodOrder;
 const statuses: Record<string, number> = {};
 let isOver = false;
 parentPort?.once('message', () => {
@@ -44,4 +44,4 @@ await Promise.all(
   }),
 );
 for (const agent of agents) agent.destroy();
-parentPort?.postMessage(statuses satisfies AddressFloodReport);
+parentPort?.postMessage(statuses satisfies NetworkFloodReport);

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { newEmail, password, registerAccount } from './accounts.ts';
-import type { AddressFloodOrder, AddressFloodReport } from './address-flood-clients.ts';
+import type { NetworkFloodOrder, NetworkFloodReport } from './address-flood-clients.ts';
 import { apiAt } from './api-driver.ts';
 import { startFloodedApi } from './flooded-api.ts';
 import { keepConnections } from './http-client.ts';
 import { type Timed, timed } from './timed.ts';
 
-export interface AddressFloodOptions {
+export interface NetworkFloodOptions {
   /** Number of addresses that flood. */
   readonly addresses: number;
   /** Number of connections of each address. */
@@ -19,11 +19,11 @@ export interface AddressFloodOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface AddressFlood {
+export interface NetworkFlood {
   /** Logins of users elsewhere. Each user logs in again and again while the flood lasts. */
   readonly victims: readonly Timed[];
   /** The answers that the flood got. */
-  readonly flood: AddressFloodReport;
+  readonly flood: NetworkFloodReport;
 }
 
 const victims = 5;
@@ -39,7 +39,7 @@ const productionLimits = { REGISTER_LIMIT_PER_ADDRESS: '100', LOGIN_LIMIT_PER_AD
  * connection repeats one registration under its idempotency key, or logs in to unknown accounts. Users elsewhere log in
  * at the same time.
  */
-export async function floodFromAddresses(options: AddressFloodOptions): Promise<AddressFlood> {
+export async function floodFromNetworks(options: NetworkFloodOptions): Promise<NetworkFlood> {
   const { addresses, connections, seconds, logins: enough = Number.POSITIVE_INFINITY, env = {} } = options;
   const api = await startFloodedApi({ ...productionLimits, ...env });
   const users = Array.from({ length: victims }, (_, index) => {
@@ -81,12 +81,12 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
 type Flood = Awaited<ReturnType<typeof startFlood>>;
 
 /** Starts a flood in a separate thread. `end` stops the flood and returns its answers. */
-async function startFlood(workerData: AddressFloodOrder) {
+async function startFlood(workerData: NetworkFloodOrder) {
   const thread = new Worker(new URL('./address-flood-clients.ts', import.meta.url), { workerData, execArgv: [] });
   const report = once(thread, 'message');
   await once(thread, 'online');
   return {
-    async end(): Promise<AddressFloodReport> {
+    async end(): Promise<NetworkFloodReport> {
       thread.postMessage('enough');
       const [answers] = await report;
       return answers;

@@ -20,7 +20,7 @@ export interface LossyNetwork {
   /** Plans what happens to the next requests whose address contains the text. Later requests pass again. */
   plan(part: string, ...fates: readonly Fate[]): void;
   /** Drops all planned fates. */
-  mend(): void;
+  fix(): void;
   /** Delivers the answers that were held back, even if their callers have given up. */
   release(): void;
   /** Number of answers that are held back. */
@@ -104,7 +104,7 @@ export function createLossyNetwork(): LossyNetwork {
     sent,
     to: (part) => sent.filter(({ path }) => path.includes(part)),
     plan: (part, ...fates) => planned.push(...fates.map((fate) => ({ part, fate }))),
-    mend: () => void planned.splice(0),
+    fix: () => void planned.splice(0),
     held: () => held.length,
     release() {
       for (const deliver of held.splice(0)) deliver();

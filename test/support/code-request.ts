@@ -3,13 +3,13 @@ import { emailKey } from '@auth-account/stores';
 import type { ChallengeDocument, UserDocument } from '@auth-account/stores/documents';
 import { createEmailCodes, loadKeyFile } from '@auth-account/tokens';
 import { testEnvironment } from './test-environment.ts';
-import { newUserDocument } from './use-case-scene.ts';
+import { newUserDocument } from './use-case-fixture.ts';
 import { newCodeRequest } from './worker-events.ts';
-import type { WorkerScene } from './worker-scene.ts';
+import type { WorkerFixture } from './worker-fixture.ts';
 
 /** Stores a user and an open challenge. Returns the event that requests a mail with its code, and the code. */
 export async function askForCode(
-  { collections }: Pick<WorkerScene, 'collections'>,
+  { collections }: Pick<WorkerFixture, 'collections'>,
   person: Partial<UserDocument> = {},
   change: Partial<ChallengeDocument> = {},
 ) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { codeAddress } from '@auth-account/stores/challenges';
+import { codeEmail } from '@auth-account/stores/challenges';
 import { createEmailChangeTokens, createEmailCodes, createRemovalStopTokens, loadKeyFile } from '@auth-account/tokens';
 import { password } from './accounts.ts';
 import { type ApiDriver, bearer, type Caller, dataOf } from './api-driver.ts';
@@ -16,7 +16,7 @@ export async function codeOf({ collections }: Pick<TestApi, 'collections'>, chal
   if (challenge === null) throw new Error(`there is no challenge ${challengeId}`);
   const { kid, purpose, user_id: userId } = challenge;
   const user = await collections.users.findOne({ _id: userId });
-  const emailKey = (user && codeAddress(user, purpose)?.emailKey) ?? 'nobody';
+  const emailKey = (user && codeEmail(user, purpose)?.emailKey) ?? 'nobody';
   return createEmailCodes(keys).codeOf({ kid, challengeId, purpose, userId, emailKey });
 }
 

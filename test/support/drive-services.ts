@@ -11,7 +11,7 @@ import { insertInvite, joinByInvite, refresh } from './groups.ts';
 import { addPasskey } from './passkeys.ts';
 import { guardedAccount, orderRemoval } from './second-factor.ts';
 import type { TestApi } from './test-api.ts';
-import { eventually } from './worker-scene.ts';
+import { eventually } from './worker-fixture.ts';
 
 /**
  * Prepares each hot operation. The returned function does it once as usual, and once in each other way that an app

@@ -16,10 +16,10 @@ import {
 } from './codes.ts';
 import { type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
+import { completeDenyList, internalServiceCredential } from './internal-services.ts';
 import { addPasskey, appOrigin, passkeyLogin, requestPasskey } from './passkeys.ts';
-import { demandLink, linkIdentity, newHome, newPerson, provePerson, signNotice } from './providers.ts';
+import { demandLink, linkIdentity, newHome, newPerson, provePerson, signSecurityEventToken } from './providers.ts';
 import { beginLogin, beginTotp, codeAt, guardedAccount, orderRemoval, requestRemoval } from './second-factor.ts';
-import { completeDenyList, siblingCredential } from './siblings.ts';
 import { challengeStepUp } from './step-up.ts';
 import type { TestApi } from './test-api.ts';
 
@@ -215,7 +215,7 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   },
   async readRevocations(on) {
     await completeDenyList(on.keyPrefix);
-    const headers = bearer(siblingCredential());
+    const headers = bearer(internalServiceCredential());
     return { headers, body: { nonce: 'Zq3v1p8mXo2c7Jt5kW9rYA', cursor: '0.none' } };
   },
   listPublicKeys: async () => ({}),
@@ -273,7 +273,7 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   },
   receiveProviderNotice: async () => ({
     params: { provider: 'office' },
-    body: { payload: await signNotice({ type: 'consent-revoked', sub: crypto.randomUUID() }) },
+    body: { payload: await signSecurityEventToken({ type: 'consent-revoked', sub: crypto.randomUUID() }) },
   }),
   getAppleApps: async () => ({}),
   getAssetLinks: async () => ({}),

@@ -17,7 +17,7 @@ export interface HoldingProxy {
   dropped(): number;
   /** Ends every connection, and from now on each new connection at once. */
   cut(): void;
-  mend(): void;
+  fix(): void;
   /** Lets nothing pass on the present connections, as if their host had vanished. New connections work. */
   freeze(): void;
   close(): Promise<void>;
@@ -96,7 +96,7 @@ export async function startHoldingProxy(target: number): Promise<HoldingProxy> {
       isCut = true;
       for (const lane of lanes) end(lane);
     },
-    mend() {
+    fix() {
       isCut = false;
     },
     freeze() {

@@ -1,4 +1,4 @@
-import type { CodePurpose, NoticePurpose } from '@auth-account/contracts/events';
+import type { CodePurpose, NotificationPurpose } from '@auth-account/contracts/events';
 import type { LimitRule, LimitSettings } from '../../services/api/src/limits/limits-table.ts';
 
 /** The settings on which the bounds depend. */
@@ -45,7 +45,7 @@ const removal: MailBound = { ...code, more: ', because each order takes a code f
  * The bound of each kind of mail. The types of the events are the source: a new purpose does not compile without its
  * row here, nor without what floods it in `test/contract/mail-bounds.test.ts`. What operators do is not counted.
  */
-export const mailBounds: Readonly<Record<CodePurpose | NoticePurpose, MailBound>> = {
+export const mailBounds: Readonly<Record<CodePurpose | NotificationPurpose, MailBound>> = {
   email_verification: code,
   password_reset: code,
   email_change: code,

@@ -82,7 +82,7 @@ export async function stepUpByPasskey(
 }
 
 /** Makes the password void, as an undo does. */
-export async function voidPassword(
+export async function revokePassword(
   on: Pick<TestApi, 'collections'>,
   { user_id }: Pick<Account, 'user_id'>,
 ): Promise<void> {

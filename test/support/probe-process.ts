@@ -4,7 +4,7 @@ import { findFreePort, mainOf } from '@auth-account/local-stack';
 import { afterAll } from '@jest/globals';
 import { send } from './http-client.ts';
 import { processEnvironment } from './process-environment.ts';
-import { eventually } from './worker-scene.ts';
+import { eventually } from './worker-fixture.ts';
 
 /** A probe that runs repeatedly, as a process. */
 export interface RunningProbe {

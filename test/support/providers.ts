@@ -126,15 +126,15 @@ export function exchangingEntry({ issuer, jwksUri }: { readonly issuer: string; 
 }
 
 /** Returns a notice in Apple's form, whose events are JSON in a text. */
-export function signNotice(event: object | readonly object[], claims: object = {}): Promise<string> {
+export function signSecurityEventToken(event: object | readonly object[], claims: object = {}): Promise<string> {
   return signIdToken('office', { jti: randomUUID(), events: JSON.stringify(event), ...claims });
 }
 
 /** Sends a notice in Apple's form. */
-export async function sendNotice(on: ApiDriver, event: object, claims: object = {}): Promise<Answer> {
-  return postNotice(on, await signNotice(event, claims));
+export async function sendSecurityEvent(on: ApiDriver, event: object, claims: object = {}): Promise<Answer> {
+  return postSecurityEventToken(on, await signSecurityEventToken(event, claims));
 }
 
 /** Sends a notice as Apple does: without a request id. */
-export const postNotice = (on: ApiDriver, payload: string): Promise<Answer> =>
+export const postSecurityEventToken = (on: ApiDriver, payload: string): Promise<Answer> =>
   on.receiveProviderNotice({ provider: 'office', payload }, { 'X-Request-ID': '' });

@@ -123,8 +123,8 @@ async function connect(url: string, credentials: Credentials): Promise<Connected
   const waiting: ((frame: Record<string, unknown>) => void)[] = [];
   socket.on('message', (data) => {
     const frame = JSON.parse(String(data)) as Record<string, unknown>;
-    const taker = waiting.shift();
-    if (taker) taker(frame);
+    const subscriber = waiting.shift();
+    if (subscriber) subscriber(frame);
     else frames.push(frame);
     begun.resolve();
   });

@@ -16,7 +16,7 @@ export interface Certificates {
   readonly server: ClientFiles;
   readonly client: ClientFiles;
   /** A certificate of another authority. */
-  readonly stranger: ClientFiles;
+  readonly unknownDevice: ClientFiles;
   /** An expired certificate of the right authority. */
   readonly expired: ClientFiles;
 }
@@ -68,7 +68,7 @@ export async function makeCertificates(dir: string): Promise<Certificates> {
   return {
     authority: path('authority.crt'),
     ...{ server: filesOf('server'), client: filesOf('client') },
-    ...{ stranger: filesOf('stranger'), expired: filesOf('expired') },
+    ...{ unknownDevice: filesOf('stranger'), expired: filesOf('expired') },
   };
 }
 

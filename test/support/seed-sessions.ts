@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { createRefreshTokens, loadKeyFile, refreshTokenHash } from '@auth-account/tokens';
 import { Binary } from 'mongodb';
-import { hashesAhead } from '../../services/api/src/usecases/sessions/session.ts';
+import { precomputedHashes } from '../../services/api/src/usecases/sessions/session.ts';
 import type { TokenPair } from './accounts.ts';
 import type { TestApi } from './test-api.ts';
 import { testEnvironment } from './test-environment.ts';
@@ -27,7 +27,7 @@ export async function seedSessions(
     const parts = { kid, sessionId: _id, generation };
     const refresh_token = refreshTokens.issue(parts, nonce);
     const own = { _id, device_id: randomUUID(), nonce: new Binary(nonce), token: refreshTokenHash(refresh_token) };
-    const document: SessionDocument = { ...like, ...own, ahead: hashesAhead(refreshTokens, parts, nonce) };
+    const document: SessionDocument = { ...like, ...own, ahead: precomputedHashes(refreshTokens, parts, nonce) };
     return { document, session: { refresh_token, session_id: _id, device_id: own.device_id } };
   });
   await collections.sessions.insertMany(seeds.map(({ document }) => document));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Longest time between two ticks that counts in full. Only a machine that stalls exceeds it. */
-const longestTurnMs = 100;
+const maxTurnMs = 100;
 const everyMs = 10;
 
 export interface Stopwatch {
@@ -18,7 +18,7 @@ export function startStopwatch(): Stopwatch {
   let [last, sum] = [performance.now(), 0];
   const tick = () => {
     const now = performance.now();
-    sum += Math.min(now - last, longestTurnMs);
+    sum += Math.min(now - last, maxTurnMs);
     last = now;
   };
   const timer = setInterval(tick, everyMs);
@@ -36,6 +36,6 @@ export async function sleepAwake(ms: number): Promise<void> {
   for (let left = ms; left > 0; ) {
     const start = performance.now();
     await sleep(Math.min(left, everyMs));
-    left -= Math.min(performance.now() - start, longestTurnMs);
+    left -= Math.min(performance.now() - start, maxTurnMs);
   }
 }

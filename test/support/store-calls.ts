@@ -7,12 +7,12 @@ import { newSessionDocument } from './session-document.ts';
 import { newEvent } from './worker-events.ts';
 
 /** Arguments for a call of a store function: the stores, and the session of a transaction that is rolled back later. */
-export interface CallScene {
+export interface CallFixture {
   readonly stores: Stores;
   readonly session: ClientSession;
 }
 
-type Call = (on: CallScene) => Promise<unknown>;
+type Call = (on: CallFixture) => Promise<unknown>;
 
 type Calls = { readonly [S in keyof Stores]?: { readonly [F in keyof Stores[S]]?: Call } };
 
@@ -92,10 +92,10 @@ const factorRemovals: Calls['factorRemovals'] = {
   countDue: ({ stores }) => stores.factorRemovals.countDue(at, 1),
 };
 
-const spentProofs: Calls['spentProofs'] = {
-  find: ({ stores }) => stores.spentProofs.find(id),
-  findConfirmed: ({ stores }) => stores.spentProofs.findConfirmed(id),
-  spend: ({ stores, session }) => stores.spentProofs.spend({ _id: id, proof: id, at, until: at }, session),
+const consumedProofs: Calls['consumedProofs'] = {
+  find: ({ stores }) => stores.consumedProofs.find(id),
+  findConfirmed: ({ stores }) => stores.consumedProofs.findConfirmed(id),
+  consume: ({ stores, session }) => stores.consumedProofs.consume({ _id: id, proof: id, at, until: at }, session),
 };
 
 const providerRevocations: Calls['providerRevocations'] = {
@@ -158,9 +158,9 @@ const outbox: Calls['outbox'] = {
 };
 
 const deadLetters: Calls['deadLetters'] = {
-  bury: ({ stores }) => {
+  add: ({ stores }) => {
     const givenUp = { ...attempt, outcome: 'given_up', error: 'no' } as const;
-    return stores.deadLetters.bury({ event, attempt: givenUp, attempts: 1, since: at, takers: ['analytics'] });
+    return stores.deadLetters.add({ event, attempt: givenUp, attempts: 1, since: at, subscribers: ['analytics'] });
   },
   list: async ({ stores }) => {
     await stores.deadLetters.list({ since: at, until: at, limit: 1, after: { _id: id, created_at: at } });
@@ -190,7 +190,7 @@ export const storeCalls: Calls = {
     secondFactors,
     factorRemovals,
     providerRevocations,
-    spentProofs,
+    consumedProofs,
     challenges,
     outbox,
     deadLetters,

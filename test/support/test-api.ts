@@ -8,10 +8,10 @@ import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/st
 import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
 import { type ApiDriver, apiAt } from './api-driver.ts';
+import { internalServiceSecretsFile } from './internal-services.ts';
 import { passkeySettings } from './passkeys.ts';
 import { providerSettings } from './providers.ts';
 import { shareHashThreads } from './shared-hash-threads.ts';
-import { siblingSecretsFile } from './siblings.ts';
 import { sumOf } from './sum-of-metric.ts';
 import { cheapHashes, testEnvironment, uniqueName, unlimitedRequests } from './test-environment.ts';
 
@@ -45,7 +45,7 @@ export function serviceEnvironment(name: string): Record<string, string> {
     ACCESS_TOKEN_KEYS_FILE: join(keysDir, 'access-token-keys.json'),
     REFRESH_TOKEN_KEYS_FILE: join(keysDir, 'refresh-token-keys.json'),
     SERVER_KEYS_FILE: join(keysDir, 'server-keys.json'),
-    REVOCATION_FEED_SECRETS_FILE: siblingSecretsFile(keysDir),
+    REVOCATION_FEED_SECRETS_FILE: internalServiceSecretsFile(keysDir),
     ...passkeySettings,
     ...providerSettings(),
     // No shedding under load: other tests keep the machine busy.

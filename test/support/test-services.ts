@@ -1,4 +1,4 @@
-import { startTestGateway, type TestGateway } from './gateway-scene.ts';
+import { startTestGateway, type TestGateway } from './gateway-fixture.ts';
 import { openGreeted, refusalOf, type StreamClient } from './push-client.ts';
 import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from './test-api.ts';
 import { type Receiver, startReceiver } from './worker-receiver.ts';

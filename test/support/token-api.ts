@@ -24,7 +24,7 @@ export interface TokenApi extends ApiDriver {
 }
 
 /** Any number of apis in this process over one database, with one clock. */
-export interface TokenScene {
+export interface TokenFixture {
   readonly clock: TestClock;
   readonly database: string;
   readonly mongo: MongoClient;
@@ -40,14 +40,14 @@ const silentLogger = () => createLogger({ service: 'api', level: process.env.TES
 /** Passwords are not under test here, so hashes are as cheap as Argon2 allows. */
 const cheapHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
-export interface TokenSceneOptions {
+export interface TokenFixtureOptions {
   /** Milliseconds between two checks of a key file. */
   readonly keyFileIntervalMs?: number;
   /** A separate MongoDB instead of the shared one. */
   readonly mongodbUri?: string;
 }
 
-export async function openTokenScene(options: TokenSceneOptions = {}): Promise<TokenScene> {
+export async function openTokenFixture(options: TokenFixtureOptions = {}): Promise<TokenFixture> {
   const { keyFileIntervalMs = 20, mongodbUri = testEnvironment().mongodbUri } = options;
   const name = uniqueName();
   const mongo = new MongoClient(mongodbUri);

@@ -5,8 +5,8 @@ import {
   closeReactionsModule,
   coreReactionsModule,
   groupReactionsModule,
+  internalServiceReactionsModule,
   reactionsModule,
-  siblingReactionsModule,
 } from './reactions-module.ts';
 
 /**
@@ -22,7 +22,7 @@ const modules = {
   'operations.ts': operationsModule(),
   'operation-types.ts': operationTypesModule(),
   'reactions.ts': reactionsModule(),
-  'sibling-reactions.ts': siblingReactionsModule(),
+  'sibling-reactions.ts': internalServiceReactionsModule(),
 };
 const isCheck = process.argv.includes('--check');
 

@@ -29,24 +29,24 @@ export function groupReactionsModule(): string {
 /**
  * Prints the reaction and retry of the other services' codes. Only apps that import these have them in their bundle.
  */
-export function siblingReactionsModule(): string {
-  return rowsModule('siblingReactions', "other services' codes", (code) => !isOwn(code));
+export function internalServiceReactionsModule(): string {
+  return rowsModule('internalServiceReactions', "other services' codes", (code) => !isOwn(code));
 }
 
 /** Prints the rows of all codes that this service returns, and the types of all codes. */
 export function reactionsModule(): string {
   return `import { coreReactions } from './core-reactions.ts';
 import { groupReactions } from './group-reactions.ts';
-import type { siblingReactions } from './sibling-reactions.ts';
+import type { internalServiceReactions } from './sibling-reactions.ts';
 
 /** Reaction of every error code of the service, and its retry unless that is \`${usualRetry}\`. */
 export const reactions = { ...coreReactions, ...groupReactions } as const;
 
 export type OwnErrorCode = keyof typeof reactions;
 /** Every code of the catalogue, those of the other services of the family too. */
-export type ErrorCode = OwnErrorCode | keyof typeof siblingReactions;
+export type ErrorCode = OwnErrorCode | keyof typeof internalServiceReactions;
 
-type Rows = typeof reactions & typeof siblingReactions;
+type Rows = typeof reactions & typeof internalServiceReactions;
 type Mutable<T> = { readonly [K in keyof T]: T[K] };
 
 /** Reaction of the app or the client to an error: a type and its parameters. A \`switch\` over the type is exhaustive. */

@@ -7,7 +7,8 @@ import { createServiceFetch, type ServiceFetch } from './calls/service-fetch.ts'
 import { type AuthListener, type AuthState, createEvents, type SessionInfo } from './events.ts';
 import * as operations from './generated/operations.ts';
 import { speak } from './http/error-texts.ts';
-import { addressKey } from './http/typed-input.ts';
+import { emailKey } from './http/typed-input.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { completePlatform } from './platform/default-platform.ts';
 import type { AuthStorage, Log, Platform } from './platform/platform.ts';
 import { createSafeStorage, emptyEntry, entryNames, entryOf } from './platform/safe-storage.ts';
@@ -17,7 +18,6 @@ import type { SessionRecord } from './session/session-record.ts';
 import { openTabs } from './session/tabs.ts';
 import { createLeadership } from './stream/leadership.ts';
 import { createStream, type Stream } from './stream/stream.ts';
-import { createWaking, type Waking } from './waking.ts';
 
 /** Facts about the app and its platform. Everything except `baseUrl` and `storage` has a default. */
 export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
@@ -89,9 +89,9 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
 ): AuthClient & Added<G> {
   const { groups = [] } = options;
   const parts = assemble(options);
-  const { keeper, logouts, stream, tabs, waking, events, changes, platform, prefix, log } = parts;
+  const { sessionManager, logouts, stream, tabs, lifecycle, events, changes, platform, prefix, log } = parts;
   const send = createLogIn({ ...parts, about: options.device ?? {} });
-  let way: LogInWith = async (...asked) => {
+  let signInMethod: LogInWith = async (...asked) => {
     stream.pause();
     try {
       return await send(...asked);
@@ -100,13 +100,12 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
       void logouts.flush();
     }
   };
-  const logInWith: LogInWith = (...asked) => way(...asked);
-  const logIn = ({ email, password }: Credentials) =>
-    logInWith(operations.logIn, { email, password }, addressKey(email));
-  waking.wake().catch(() => undefined);
+  const logInWith: LogInWith = (...asked) => signInMethod(...asked);
+  const logIn = ({ email, password }: Credentials) => logInWith(operations.logIn, { email, password }, emailKey(email));
+  lifecycle.wake().catch(() => undefined);
 
   async function leave(end: () => Promise<void>): Promise<void> {
-    const held = keeper.heldAccess();
+    const held = sessionManager.heldAccess();
     stream.pause();
     try {
       const ended = end();
@@ -129,28 +128,28 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
   }
 
   const client: AuthClient = {
-    state: keeper.state,
-    ready: waking.wake,
+    state: sessionManager.state,
+    ready: lifecycle.wake,
     subscribe: events.subscribe,
     register: createRegister({ ...parts, logIn }),
     logIn,
-    logOut: () => leave(() => keeper.end('logged_out', true)),
+    logOut: () => leave(() => sessionManager.end('logged_out', true)),
     async forget() {
-      await leave(keeper.forget);
+      await leave(sessionManager.forget);
       await Promise.all(entryNames.map((name) => forgetUnreadable(entryOf(prefix, name))));
     },
-    fetch: createServiceFetch(platform, keeper, parts.baseUrl, options.services ?? []),
-    accessToken: async (refused) => (await (refused ? keeper.renew(refused) : keeper.access())).token,
+    fetch: createServiceFetch(platform, sessionManager, parts.baseUrl, options.services ?? []),
+    accessToken: async (refused) => (await (refused ? sessionManager.renew(refused) : sessionManager.access())).token,
     stream: { isOpen: stream.isOpen },
     close() {
-      waking.close();
+      lifecycle.close();
       stream.pause();
       logouts.close();
       tabs.close();
     },
   };
   const wrapLogIn: ClientGroupDeps['wrapLogIn'] = (wrap) => {
-    way = wrap(way);
+    signInMethod = wrap(signInMethod);
   };
   return Object.assign(client, ...groups.map((create) => create({ ...parts, logInWith, wrapLogIn })));
 }
@@ -182,30 +181,30 @@ function assemble(options: AuthClientOptions) {
     { baseUrl, language, timeoutMs, prefix },
     {
       onChange,
-      onWritten: () => tabs.tellChange(),
+      onWritten: () => tabs.notifyChange(),
       onUse: () => stream.check(),
       onAccess(access) {
-        tabs.tellAccess(access);
+        tabs.notifyAccess(access);
         stream.extend(access);
       },
     },
     log,
   );
-  const { keeper, vault, holder } = parts;
+  const { sessionManager, sessionStorage, holder } = parts;
   const events = createEvents(log);
-  const changes = createChanges(() => keeper, events.tell);
+  const changes = createChanges(() => sessionManager, events.notify);
   const tabs = openTabs(platform, prefix, {
-    onChange: () => void vault.read().catch(() => undefined),
+    onChange: () => void sessionStorage.read().catch(() => undefined),
     onAccess: holder.adopt,
-    onEvent: events.tell,
+    onEvent: events.notify,
     onCheck: (afterMs) => stream.checkOwn(afterMs),
   });
   const ofDevice = (name: 'device' | 'device-secret') =>
     createDeviceId(platform, parts.exclusive, entryOf(prefix, name), log);
   const deviceId = ofDevice('device');
   const exchange = withDeviceSecret(parts.exchange, ofDevice('device-secret'));
-  const call = createCall({ platform, exchange, keeper, deviceId });
-  const waking: Waking = createWaking(platform, parts, () => stream);
+  const call = createCall({ platform, exchange, sessionManager, deviceId });
+  const lifecycle: Lifecycle = createLifecycle(platform, parts, () => stream);
   const isOff = options.stream === false;
   if (!isOff && !platform.WebSocket) log({ event: 'stream_unavailable' });
   const stream: Stream = createStream({
@@ -213,12 +212,12 @@ function assemble(options: AuthClientOptions) {
     platform: isOff ? { ...platform, WebSocket: undefined } : platform,
     call,
     leadership: createLeadership(platform, prefix),
-    isAwake: waking.isAwake,
-    tell(event) {
-      events.tell(event);
-      tabs.tellEvent(event);
+    isAwake: lifecycle.isAwake,
+    notify(event) {
+      events.notify(event);
+      tabs.notifyEvent(event);
     },
-    checkElsewhere: tabs.tellCheck,
+    checkElsewhere: tabs.notifyCheck,
   });
-  return { ...parts, exchange, platform, baseUrl, prefix, events, changes, tabs, call, waking, stream, deviceId };
+  return { ...parts, exchange, platform, baseUrl, prefix, events, changes, tabs, call, lifecycle, stream, deviceId };
 }

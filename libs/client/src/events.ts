@@ -74,7 +74,7 @@ export type AuthEvent =
 export type AuthListener = (event: AuthEvent) => void;
 
 export interface Events {
-  tell(event: AuthEvent): void;
+  notify(event: AuthEvent): void;
   subscribe(listener: AuthListener): () => void;
 }
 
@@ -84,7 +84,7 @@ export interface Events {
  */
 export function createEvents(log: Log): Events {
   const listeners = new Set<AuthListener>();
-  const tellOne = (listener: AuthListener, event: AuthEvent) => {
+  const notifyOne = (listener: AuthListener, event: AuthEvent) => {
     try {
       listener(event);
     } catch {
@@ -93,9 +93,9 @@ export function createEvents(log: Log): Events {
     }
   };
   return {
-    tell(event) {
+    notify(event) {
       void Promise.resolve().then(() => {
-        for (const listener of [...listeners]) if (listeners.has(listener)) tellOne(listener, event);
+        for (const listener of [...listeners]) if (listeners.has(listener)) notifyOne(listener, event);
       });
     },
     subscribe(listener) {

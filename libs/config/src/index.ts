@@ -4,11 +4,11 @@ export { type Config, hasVariable, loadConfig } from './load-config.ts';
 export { providerConfig } from './provider-config.ts';
 export { type IdentityProvider, type ProviderExchange, readProviders } from './providers.ts';
 export {
-  bareAddress,
+  bareEmail,
   deletionConfig,
   graceDaysLimits,
   logConfig,
-  longestTokenSeconds,
+  maxTokenSeconds,
   mongoConfig,
   newKeyConfig,
   originConfig,

@@ -79,19 +79,19 @@ const listenConfig = {
   BIND_ADDRESS: Type.Optional(
     Type.String({
       minLength: 1,
-      check: addressProblems,
+      check: emailProblems,
       description:
         'IP address that every port listens on: `::` means all of IPv4 and IPv6, `0.0.0.0` those of IPv4. Unset: `::` if the system has IPv6',
     }),
   ),
 };
 
-function addressProblems(value: unknown): CheckProblem[] {
-  return isIP(bareAddress(String(value))) > 0 ? [] : [{ path: '', message: 'must be an IP address' }];
+function emailProblems(value: unknown): CheckProblem[] {
+  return isIP(bareEmail(String(value))) > 0 ? [] : [{ path: '', message: 'must be an IP address' }];
 }
 
 /** Returns an IP address without the brackets that it has in a URL. */
-export function bareAddress(text: string): string {
+export function bareEmail(text: string): string {
   return text.replace(/^\[(.*)\]$/, '$1');
 }
 
@@ -233,6 +233,6 @@ type TokenLife = Type.Static<Type.TObject<typeof tokenLifeConfig>>;
  * Returns the longest life, in seconds, that an accepted access token can have. Revocations are remembered for the same
  * time. The signer uses `ACCESS_TOKEN_TTL_SECONDS` alone.
  */
-export function longestTokenSeconds(config: TokenLife): number {
+export function maxTokenSeconds(config: TokenLife): number {
   return Math.max(config.ACCESS_TOKEN_TTL_SECONDS, config.ACCESS_TOKEN_MAX_TTL_SECONDS ?? 0);
 }

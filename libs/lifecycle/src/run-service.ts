@@ -1,4 +1,4 @@
-import { bareAddress, type Config, ConfigError, loadConfig, type runtimeConfig } from '@auth-account/config';
+import { bareEmail, type Config, ConfigError, loadConfig, type runtimeConfig } from '@auth-account/config';
 import type { Static, TObject } from '@auth-account/contracts/type';
 import { createLogger, createMetrics, type Logger, type Metrics, stopTracing } from '@auth-account/telemetry';
 import { createOpsServer } from './create-ops-server.ts';
@@ -90,7 +90,7 @@ export async function runService<S extends TObject<typeof runtimeConfig>>(
   const checks = () => [lifecycle, ...(parts?.readiness ?? [])];
   metrics.watchReadiness(async () => (await runChecks(checks())).every(({ ok }) => ok));
   const ops = createOpsServer({
-    host: runtime.BIND_ADDRESS && bareAddress(runtime.BIND_ADDRESS),
+    host: runtime.BIND_ADDRESS && bareEmail(runtime.BIND_ADDRESS),
     port: definition.opsPort(config),
     checks,
     metrics,

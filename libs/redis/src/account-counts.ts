@@ -67,8 +67,8 @@ export function createAccountCounts({ redis, keyPrefix, secrets }: AccountCountD
   async function remove(keys: LimitKeys, emailKey: string): Promise<string[]> {
     const account = keys.tagOf('account', emailKey);
     const { sets, tags } = await placesOf(keys, account);
-    await redis.zrem(keys.crowdOf('login'), account);
-    await redis.zrem(keys.crowdOf('password'), account);
+    await redis.zrem(keys.accountLruOf('login'), account);
+    await redis.zrem(keys.accountLruOf('password'), account);
     const counts = (tag: string) => [
       ...[keys.delayOf(tag), keys.failuresOf(tag), keys.factorTriesOf(tag)],
       ...(['strange', 'known', 'device', 'network'] as const).map((kind) => keys.codesOf(kind, tag)),

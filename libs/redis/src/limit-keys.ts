@@ -48,7 +48,7 @@ export interface LimitKeys {
    * Sorted set of the accounts for which tries of that kind from unknown devices and networks, or all wrong passwords,
    * are stored. Tag of an account → time of the newest try.
    */
-  crowdOf(kind: 'login' | 'code' | 'password'): string;
+  accountLruOf(kind: 'login' | 'code' | 'password'): string;
 }
 
 /**
@@ -81,6 +81,6 @@ export function createLimitKeys(prefix: string, secret: () => KeyObject): LimitK
     wrongOf: (secret, account) => nameOf(`wrong-${secret}:${account}`),
     factorTriesOf: (tag) => nameOf(`second-factor:${tag}`),
     codesOf: (kind, tag) => nameOf(`code-${kind}:${tag}`),
-    crowdOf: (kind) => nameOf(`crowd:${kind}`),
+    accountLruOf: (kind) => nameOf(`crowd:${kind}`),
   };
 }

@@ -51,7 +51,7 @@ export function subscriberOptions(): RedisSettings {
 }
 
 /** Limit for the time that a BullMQ worker's blocking command waits for jobs, in milliseconds. */
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 /**
  * Options of a BullMQ worker's connection. It waits for jobs, and for Redis while Redis is unreachable. The worker
@@ -62,7 +62,7 @@ export function workerOptions(): RedisSettings {
     maxRetriesPerRequest: null,
     connectTimeout: connectTimeoutMs,
     disableClientInfo,
-    socketTimeout: longestWaitMs + 2_000,
+    socketTimeout: maxWaitMs + 2_000,
     retryStrategy,
   };
 }

@@ -3,16 +3,16 @@ import type { GroupDocument, IdentityDocument, PasskeyDocument } from './documen
 import type { GroupStore } from './group-store.ts';
 import type { InviteStore } from './invite-store.ts';
 import type { PresentUser } from './present-user.ts';
+import { recordedReasonOf } from './recorded-reason.ts';
 import { sessionAuth } from './session-auth.ts';
 import type { SessionStore } from './session-store.ts';
-import { toldReasonOf } from './told-reason.ts';
 
 type Held = Awaited<ReturnType<SessionStore['listHeld']>>;
 type Codes = Awaited<ReturnType<ChallengeStore['listOf']>>;
 type Made = Awaited<ReturnType<InviteStore['listMadeBy']>>;
 
 /** Limit for the ended sessions, and for the invites, in one export. The newest are exported. */
-const mostOfAKind = 10_000;
+const maxOfAKind = 10_000;
 
 /** The stores that an export reads. */
 export interface ExportStores {
@@ -30,8 +30,8 @@ export async function exportAccount(
 ) {
   const [group, held, made, codes] = await Promise.all([
     groups.find(user.home_group_id),
-    sessions.listHeld(user._id, mostOfAKind),
-    invites.listMadeBy(user._id, mostOfAKind),
+    sessions.listHeld(user._id, maxOfAKind),
+    invites.listMadeBy(user._id, maxOfAKind),
     challenges.listOf(user._id),
   ]);
   const at = now();
@@ -139,7 +139,7 @@ function describeSession(session: Held['sessions'][number]) {
     expires_at: session.expires_at.toISOString(),
     bound: session.cnf !== undefined,
     ended_at: session.revoked_at?.toISOString() ?? null,
-    end_reason: toldReasonOf(session.revoked_reason) ?? null,
+    end_reason: recordedReasonOf(session.revoked_reason) ?? null,
   };
 }
 

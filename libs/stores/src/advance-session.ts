@@ -1,5 +1,5 @@
 import type { Collections } from './collections.ts';
-import type { HashPlace, SessionDocument } from './documents.ts';
+import type { QueuedHash, SessionDocument } from './documents.ts';
 import { writeOnce } from './write-once.ts';
 
 /** A refresh with the newest token of a live session. */
@@ -11,7 +11,7 @@ export interface Advance {
   /** Key of the presented token and of the next one. */
   readonly kid: string;
   /** Place of the next token's hash. */
-  readonly next: HashPlace;
+  readonly next: QueuedHash;
   /** Thumbprint of the key that has proven this refresh; undefined for an unbound session. */
   readonly jkt: string | undefined;
   readonly at: Date;

@@ -9,7 +9,7 @@ import { confirmedRead } from './fenced-sessions.ts';
  * Returns the address that a code of that purpose goes to, as the user typed it, and the address's key, to which the
  * code is bound. Returns undefined if the account has no such address now.
  */
-export function codeAddress(
+export function codeEmail(
   { email, pending_email }: Pick<UserDocument, 'email' | 'pending_email'>,
   purpose: CodePurpose,
 ): { readonly email: string; readonly emailKey: string } | undefined {

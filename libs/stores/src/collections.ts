@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type {
   ChallengeDocument,
+  ConsumedProofDocument,
   DeadLetterDocument,
   ErasedSessionDocument,
   GroupDocument,
@@ -9,7 +10,6 @@ import type {
   OutboxDocument,
   ProviderRevocationDocument,
   SessionDocument,
-  SpentProofDocument,
   SubscriberDocument,
   UpgradeDocument,
   UserDocument,
@@ -24,7 +24,7 @@ export interface Collections {
   readonly erasedSessions: Collection<ErasedSessionDocument>;
   readonly idempotency: Collection<IdempotencyDocument>;
   readonly challenges: Collection<ChallengeDocument>;
-  readonly spentProofs: Collection<SpentProofDocument>;
+  readonly consumedProofs: Collection<ConsumedProofDocument>;
   readonly providerRevocations: Collection<ProviderRevocationDocument>;
   readonly outbox: Collection<OutboxDocument>;
   readonly deadLetters: Collection<DeadLetterDocument>;
@@ -42,7 +42,7 @@ export function collectionsOf(db: Db): Collections {
     erasedSessions: db.collection('erased_sessions'),
     idempotency: db.collection('idempotency'),
     challenges: db.collection('challenges'),
-    spentProofs: db.collection('spent_proofs'),
+    consumedProofs: db.collection('spent_proofs'),
     providerRevocations: db.collection('provider_revocations'),
     outbox: db.collection('outbox'),
     deadLetters: db.collection('dead_letters'),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Filter } from 'mongodb';
 import type { IdentityDocument, UserDocument } from './documents.ts';
-import type { ChangedFields } from './way-removal.ts';
+import type { ChangedFields } from './method-removal.ts';
 
 /** The part of the user's document that shows whether a verified proof still counts. */
 export type Credentials = Pick<UserDocument, '_id' | 'email_key' | 'password_changed_at' | 'ways_changed_at'>;
@@ -38,7 +38,7 @@ export function unchangedSince({
 }
 
 /** Ways in that the service has now, besides the password. */
-export interface OfferedWays {
+export interface OfferedMethods {
   readonly passkeys: boolean;
   /** Names of the providers. */
   readonly providers: Pick<ReadonlySet<string>, 'has'>;
@@ -48,20 +48,20 @@ export interface OfferedWays {
  * Returns true if the account's user can log in without the way of that id: by a password that somebody knows, a passkey
  * or an identity. One that the provider has disabled, or that the service does not take now, is none.
  */
-export function hasWayInBesides(
+export function hasOtherSignInMethod(
   {
     is_password_void = false,
     passkeys = [],
     identities = [],
   }: Pick<UserDocument, 'is_password_void' | 'passkeys' | 'identities'>,
   id: string,
-  offered: OfferedWays,
+  offered: OfferedMethods,
 ): boolean {
   const enabled = identities.filter(
     ({ provider, disabled_at }) => disabled_at === undefined && offered.providers.has(provider),
   );
   const usable = [...(offered.passkeys ? passkeys : []), ...enabled];
-  return !is_password_void || usable.some((way) => way.id !== id);
+  return !is_password_void || usable.some((signInMethod) => signInMethod.id !== id);
 }
 
 /**
@@ -77,7 +77,7 @@ export function credentialsVersion(user: CredentialsAndIdentities, identityId?: 
  * Returns the time that a change of another way in writes. It is later than that of the change before, so that the
  * account's version differs.
  */
-export function nextChangeOfWays({ ways_changed_at }: Credentials, at: Date): Date {
+export function nextChangeOfMethods({ ways_changed_at }: Credentials, at: Date): Date {
   return laterThan(ways_changed_at, at);
 }
 
@@ -119,15 +119,15 @@ export function countsAnew(
 /**
  * Returns the fields that every change of the password writes. All codes of the account become void. A requested change
  * of the address lapses, because it needs such a code. The account's devices are forgotten, so that the next login of
- * each device is reported as new. `isVoid`: nobody knows the new password.
+ * each device is reported as new. `isUnusable`: nobody knows the new password.
  */
 export function passwordFields(
   password_hash: string,
   { pending_email_until, is_password_void = false }: Pick<UserDocument, 'pending_email_until' | 'is_password_void'>,
   at: Date,
-  isVoid = false,
+  isUnusable = false,
 ): ChangedFields {
   const lapsed = pending_email_until && { pending_email_until: at };
-  const voided = (isVoid || is_password_void) && { is_password_void: isVoid };
-  return { password_hash, password_changed_at: at, known_devices: [], ...lapsed, ...voided };
+  const revoked = (isUnusable || is_password_void) && { is_password_void: isUnusable };
+  return { password_hash, password_changed_at: at, known_devices: [], ...lapsed, ...revoked };
 }

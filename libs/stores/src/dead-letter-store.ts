@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import type { DeadLetterDocument, DeliveryAttempt, EventTaker, OutboxDocument } from './documents.ts';
+import type { DeadLetterDocument, DeliveryAttempt, EventSubscriber, OutboxDocument } from './documents.ts';
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 import type { RunTransaction } from './transactions/run-transaction.ts';
 
@@ -15,7 +15,7 @@ export interface GivenUp {
   /** The replay that the attempts belong to; undefined for the first delivery. */
   readonly replayedAt?: Date | undefined;
   /** All subscribers that are configured now. */
-  readonly takers: readonly EventTaker[];
+  readonly subscribers: readonly EventSubscriber[];
 }
 
 export interface DeadLetterFilter {
@@ -36,7 +36,7 @@ export interface DeadLetterStore {
    * that subscriber. Idempotent. Returns true if the dead letter exists now, and false if the subscriber has the event
    * after all or a replay was ordered after the attempts.
    */
-  bury(givenUp: GivenUp): Promise<boolean>;
+  add(givenUp: GivenUp): Promise<boolean>;
   /** Oldest first. */
   list(filter: DeadLetterFilter): Promise<DeadLetterDocument[]>;
   /** Returns the event's dead letters, or only that subscriber's letter. */
@@ -51,8 +51,8 @@ export interface DeadLetterStore {
 export function createDeadLetterStore(collections: Collections, transaction: RunTransaction): DeadLetterStore {
   const { outbox, deadLetters } = collections;
   return {
-    async bury(givenUp) {
-      const { event, attempt, takers } = givenUp;
+    async add(givenUp) {
+      const { event, attempt, subscribers } = givenUp;
       const { subscriber, at } = attempt;
       const _id = deadLetterId(subscriber, event.id);
       return transaction(
@@ -63,7 +63,7 @@ export function createDeadLetterStore(collections: Collections, transaction: Run
           const letter = toDeadLetter(givenUp, row);
           await deadLetters.replaceOne({ _id }, letter, { upsert: true, session });
           const error = { $set: { last_error: `${subscriber}: given up: ${attempt.error}` } };
-          const update = [logAttempt(attempt), noteIn('dead', [subscriber], at), error, ...settle(takers, at)];
+          const update = [logAttempt(attempt), noteIn('dead', [subscriber], at), error, ...settle(subscribers, at)];
           await outbox.updateOne({ _id: event.id }, update, { session });
           return true;
         },

@@ -69,15 +69,15 @@ export interface SessionClaims {
 /**
  * Hashes (SHA-256, base64url) of a session's refresh tokens for one block of generations, joined without a separator.
  */
-export interface HashesAhead {
+export interface PrecomputedHashes {
   /** Key of these tokens. */
   readonly kid: string;
   readonly block: number;
   readonly hashes: string;
 }
 
-/** Position of one hash in {@link HashesAhead}. */
-export interface HashPlace {
+/** Position of one hash in {@link PrecomputedHashes}. */
+export interface QueuedHash {
   readonly block: number;
   /** Index of the hash's first character. */
   readonly start: number;
@@ -122,7 +122,7 @@ export interface SessionDocument {
    * Token hashes of some generations, so that a refresh need not read the session before it writes. Missing in sessions
    * of earlier releases.
    */
-  readonly ahead?: HashesAhead;
+  readonly ahead?: PrecomputedHashes;
   /** Newest generation that was issued. */
   readonly gen: number;
   /** Last generation that was presented and accepted. */
@@ -189,7 +189,7 @@ export interface ErasedSessionDocument {
  * Collection `spent_proofs`: challenges and step-up tokens that have been used. They are stateless until then. A record
  * names no user, and is removed a few minutes after the proof would have expired.
  */
-export interface SpentProofDocument {
+export interface ConsumedProofDocument {
   /** SHA-256 of the challenge's or token's id, base64url. */
   readonly _id: string;
   /** HMAC-SHA-256 of the proof and its device under a server key, base64url. Only the same request may get the same answer again. */

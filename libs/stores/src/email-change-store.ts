@@ -3,9 +3,9 @@ import type { Collections } from './collections.ts';
 import { type Credentials, unchangedSince } from './credentials.ts';
 import type { FormerEmail, UserDocument } from './documents.ts';
 import { emailKey, holderOf } from './email-key.ts';
+import { type MethodsToRemove, type RemovedMethods, updateAndRemove } from './method-removal.ts';
 import { type PresentUser, presentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
-import { type RemovedWays, updateAndRemoveWays, type WaysToRemove } from './way-removal.ts';
 
 /** The account that has an address, or can still return to it by undoing a change. */
 export type EmailHolder = Pick<UserDocument, '_id' | 'email_key' | 'locale'>;
@@ -27,7 +27,7 @@ export interface EmailUndo {
   readonly others: readonly FormerEmail[];
   readonly password_hash: string;
   /** Other ways in that are removed. */
-  readonly ways: WaysToRemove;
+  readonly signInMethods: MethodsToRemove;
   /** Fields of other ways in that are removed. */
   readonly gone: readonly RemovableField[];
   /** Empty if the recovery begins no count anew. */
@@ -59,10 +59,10 @@ export interface EmailChangeStore {
   findByChange(changeId: string): Promise<PresentUser | undefined>;
   /**
    * Gives the account its former address back, and returns the ways in that are removed: see
-   * {@link updateAndRemoveWays}. Returns undefined if the document has changed, also if a removal of the second factor was
+   * {@link updateAndRemove}. Returns undefined if the document has changed, also if a removal of the second factor was
    * ordered or stopped. Throws the same duplicate-key error as `change`.
    */
-  undo(seen: PresentUser, undo: EmailUndo, session: ClientSession): Promise<RemovedWays | undefined>;
+  undo(seen: PresentUser, undo: EmailUndo, session: ClientSession): Promise<RemovedMethods | undefined>;
   /** Returns at most `most` accounts, each with those of its former addresses that had lapsed at `by`. */
   listLapsed(by: Date, most: number): Promise<LapsedEmails[]>;
   /**
@@ -103,7 +103,7 @@ export function createEmailChangeStore(collections: Collections, now: () => Date
     async findByChange(changeId) {
       return presentUser(await users.findOne({ 'former_emails.change_id': changeId }), now());
     },
-    undo(seen, { former, others, password_hash, ways, gone, recovered, at }, session) {
+    undo(seen, { former, others, password_hash, signInMethods, gone, recovered, at }, session) {
       const { email, email_key } = former;
       const address = { email, email_key, email_verified_at: at, former_emails: others, known_devices: [] };
       const password = { password_hash, password_changed_at: at, is_password_void: true };
@@ -111,7 +111,7 @@ export function createEmailChangeStore(collections: Collections, now: () => Date
       const filter = { ...unchangedSince(seen), 'totp.removal.id': order ?? { $exists: false } };
       const $unset = { ...pending, ...Object.fromEntries(gone.map((field) => [field, true as const])) };
       const update = { $set: { ...address, ...password, ...recovered }, $unset, $inc: { touches: 1 } };
-      return updateAndRemoveWays(collections, filter, update, { ways, at }, session);
+      return updateAndRemove(collections, filter, update, { signInMethods, at }, session);
     },
     async listLapsed(by, most) {
       const options = { projection: { former_emails: 1 }, limit: most } as const;

@@ -79,7 +79,7 @@ export interface HeldRow {
 export const maximumAttemptsKept = 30;
 
 /** A subscriber that is configured now: its name, and its topics if it does not take all. */
-export type EventTaker = string | { readonly name: string; readonly topics: readonly string[] };
+export type EventSubscriber = string | { readonly name: string; readonly topics: readonly string[] };
 
 /**
  * Collection `dead_letters`: one per event and subscriber that did not take the event. A dead letter stays until it is

@@ -1,10 +1,10 @@
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import { nextChangeOfWays, unchangedSince } from './credentials.ts';
+import { nextChangeOfMethods, unchangedSince } from './credentials.ts';
 import type { IdentityDocument, SealedRefreshToken, UserDocument } from './documents.ts';
+import { updateAndRemove } from './method-removal.ts';
 import { type PresentUser, presentUser } from './present-user.ts';
 import { keepRevocation, type StoredToken } from './provider-revocation-store.ts';
-import { updateAndRemoveWays } from './way-removal.ts';
 
 /** The part of an identity that names a person. */
 export type IdentityKey = Pick<IdentityDocument, 'provider' | 'sub'>;
@@ -60,13 +60,13 @@ export function createIdentityStore(collections: Collections, now: () => Date): 
       return presentUser(await users.findOne(filter, session ? { session } : {}), now());
     },
     async add(seen, identity, at, session) {
-      const update = { $set: wayFields(seen, at), $push: { identities: identity }, $inc: { touches: 1 } };
+      const update = { $set: signInMethodFields(seen, at), $push: { identities: identity }, $inc: { touches: 1 } };
       return (await users.updateOne(unchangedSince(seen), update, { session })).matchedCount === 1;
     },
     async remove(seen, id, at, session) {
-      const update = { $set: wayFields(seen, at), $inc: { touches: 1 } };
-      const removed = { ways: { identities: id }, at };
-      return (await updateAndRemoveWays(collections, unchangedSince(seen), update, removed, session)) !== undefined;
+      const update = { $set: signInMethodFields(seen, at), $inc: { touches: 1 } };
+      const removed = { signInMethods: { identities: id }, at };
+      return (await updateAndRemove(collections, unchangedSince(seen), update, removed, session)) !== undefined;
     },
     async keepToken({ userId: _id, identity }, refresh_token, at) {
       const { id } = identity;
@@ -93,7 +93,7 @@ export function createIdentityStore(collections: Collections, now: () => Date): 
     },
     async giveUp({ userId: _id, identity }, at, session) {
       const update = { $pull: trustOf(identity.id), $inc: { touches: 1 } };
-      await updateAndRemoveWays(collections, { _id }, update, { ways: { identities: identity.id }, at }, session);
+      await updateAndRemove(collections, { _id }, update, { signInMethods: { identities: identity.id }, at }, session);
     },
     async *listStale(kids) {
       const options = { projection: { identities: 1 }, batchSize: 100 } as const;
@@ -122,7 +122,13 @@ export function createIdentityStore(collections: Collections, now: () => Date): 
 const trustOf = (identity_id: string) => ({ trusted_devices: { identity_id } });
 
 /** Returns the fields that every change of the identities writes: the time, and a change of the address that lapses. */
-function wayFields(seen: UserDocument, at: Date): Pick<UserDocument, 'ways_changed_at' | 'pending_email_until'> {
+function signInMethodFields(
+  seen: UserDocument,
+  at: Date,
+): Pick<UserDocument, 'ways_changed_at' | 'pending_email_until'> {
   const { pending_email_until } = seen;
-  return { ways_changed_at: nextChangeOfWays(seen, at), ...(pending_email_until && { pending_email_until: at }) };
+  return {
+    ways_changed_at: nextChangeOfMethods(seen, at),
+    ...(pending_email_until && { pending_email_until: at }),
+  };
 }

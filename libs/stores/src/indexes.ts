@@ -107,7 +107,7 @@ const indexes = {
     [{ user_id: 1 }, { name: 'user' }],
     [{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }],
   ],
-  spentProofs: [[{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }]],
+  consumedProofs: [[{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }]],
   providerRevocations: [
     [{ due_at: 1 }, { name: 'due' }],
     [{ kid: 1 }, { name: 'key' }],

@@ -4,12 +4,15 @@ import type { SessionDocument, UserDocument } from './documents.ts';
 const knownDevices = 20;
 
 /** Maximum number of notices of new devices that an account is sent within 24 hours. */
-const newDeviceNotices = 10;
+const newDeviceNotifications = 10;
 const dayMs = 86_400_000;
 
 /** Returns true if the account may still be sent a notice of a new device at that time. */
-export function hasNoticeLeft({ new_device_notices }: Pick<UserDocument, 'new_device_notices'>, at: Date): boolean {
-  const oldest = new_device_notices?.at(-newDeviceNotices);
+export function hasNotificationLeft(
+  { new_device_notices }: Pick<UserDocument, 'new_device_notices'>,
+  at: Date,
+): boolean {
+  const oldest = new_device_notices?.at(-newDeviceNotifications);
   return oldest === undefined || oldest.getTime() + dayMs <= at.getTime();
 }
 
@@ -27,7 +30,7 @@ export const unnamedDevice = 'unnamed';
 /** Entries that a login on a new device adds to lists of the user's document. */
 export const learn = ({ name, counts }: LearnedDevice, at: Date) => ({
   ...(name !== undefined && { known_devices: { $each: [name], $slice: -knownDevices } }),
-  ...(counts && { new_device_notices: { $each: [at], $slice: -newDeviceNotices } }),
+  ...(counts && { new_device_notices: { $each: [at], $slice: -newDeviceNotifications } }),
 });
 
 /** The fields of a session that tell which device it is on. */

@@ -1,12 +1,12 @@
 import type { Document } from 'mongodb';
-import { type DeliveryAttempt, type EventTaker, maximumAttemptsKept } from './documents.ts';
+import { type DeliveryAttempt, type EventSubscriber, maximumAttemptsKept } from './documents.ts';
 
 /**
  * Returns the stages that set a row's `state` from the row's notes about each subscriber that is configured now. They
  * also set `delivered_at` if no subscriber waits and there is no dead letter.
  */
-export function settle(takers: readonly EventTaker[], at: Date): Document[] {
-  const isWaiting = { $or: takers.map((taker) => ({ $and: waits(taker) })) };
+export function settle(subscribers: readonly EventSubscriber[], at: Date): Document[] {
+  const isWaiting = { $or: subscribers.map((subscriber) => ({ $and: waits(subscriber) })) };
   const isDead = { $ne: [{ $ifNull: ['$dead', {}] }, {}] };
   const isDelivered = { $eq: ['$state', 'delivered'] };
   return [
@@ -18,12 +18,12 @@ export function settle(takers: readonly EventTaker[], at: Date): Document[] {
 /** Fields that name the subscribers that no longer wait. */
 const settling = ['deliveries', 'dead', 'discarded'] as const;
 
-function waits(taker: EventTaker): Document[] {
-  if (typeof taker === 'string') {
-    const isMeant = { $in: [taker, { $ifNull: ['$only_for', [taker]] }] };
-    return [isMeant, ...settling.map((map) => lacks(`$${map}.${taker}`))];
+function waits(subscriber: EventSubscriber): Document[] {
+  if (typeof subscriber === 'string') {
+    const isMeant = { $in: [subscriber, { $ifNull: ['$only_for', [subscriber]] }] };
+    return [isMeant, ...settling.map((map) => lacks(`$${map}.${subscriber}`))];
   }
-  return [{ $in: ['$topic', [...taker.topics]] }, ...waits(taker.name)];
+  return [{ $in: ['$topic', [...subscriber.topics]] }, ...waits(subscriber.name)];
 }
 
 function lacks(path: string) {

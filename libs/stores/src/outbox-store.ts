@@ -1,7 +1,7 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { AnyBulkWriteOperation, ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import { type DeliveryAttempt, type EventTaker, firstIdOf, type OutboxDocument } from './documents.ts';
+import { type DeliveryAttempt, type EventSubscriber, firstIdOf, type OutboxDocument } from './documents.ts';
 import { outboxTtl } from './indexes.ts';
 import { createOutboxLeases, type OutboxLeases } from './outbox-leases.ts';
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
@@ -29,9 +29,9 @@ export interface OutboxStore extends OutboxLeases {
    * it. Rows that no longer wait stay as they are, and so do rows for which a replay to the subscriber was ordered
    * after that delivery.
    */
-  record(attempts: readonly RecordedAttempt[], takers: readonly EventTaker[]): Promise<void>;
+  record(attempts: readonly RecordedAttempt[], subscribers: readonly EventSubscriber[]): Promise<void>;
   /** Notes which subscribers have events, as {@link record} does, but without an attempt. */
-  markDelivered(delivered: readonly Delivered[], takers: readonly EventTaker[]): Promise<void>;
+  markDelivered(delivered: readonly Delivered[], subscribers: readonly EventSubscriber[]): Promise<void>;
   find(eventId: string): Promise<OutboxDocument | undefined>;
   /** Reads with majority concern, so the result can't be rolled back. */
   exists(eventId: string): Promise<boolean>;
@@ -89,16 +89,16 @@ export function createOutboxStore({ outbox }: Collections): OutboxStore {
     async noteError(eventIds, message) {
       await outbox.updateMany({ _id: { $in: [...eventIds] }, state: 'pending' }, { $set: { last_error: message } });
     },
-    async record(attempts, takers) {
+    async record(attempts, subscribers) {
       if (attempts.length === 0) return;
-      const operations = attempts.map((recorded) => recordOf(recorded, takers));
+      const operations = attempts.map((recorded) => recordOf(recorded, subscribers));
       await outbox.bulkWrite(operations, { ordered: false });
     },
-    async markDelivered(delivered, takers) {
+    async markDelivered(delivered, subscribers) {
       if (delivered.length === 0) return;
       const operations = delivered.map(({ eventId, by, expiredFor = [], lease, at }) => {
         const expired = expiredFor.length === 0 ? [] : [noteIn('discarded', expiredFor, at)];
-        const update = [noteIn('deliveries', by, at), ...expired, ...settle(takers, at)];
+        const update = [noteIn('deliveries', by, at), ...expired, ...settle(subscribers, at)];
         const filter = { _id: eventId, state: 'pending' as const, ...(lease === undefined ? {} : { lease }) };
         return { updateOne: { filter, update } };
       });
@@ -141,13 +141,13 @@ function newRow(event: AuthEvent, at: Date): OutboxDocument {
 
 function recordOf(
   { eventId, attempt, replayedAt }: RecordedAttempt,
-  takers: readonly EventTaker[],
+  subscribers: readonly EventSubscriber[],
 ): AnyBulkWriteOperation<OutboxDocument> {
   const { subscriber, at, outcome } = attempt;
   const settled = { delivered: 'deliveries', expired: 'discarded' } as const;
   const change =
     outcome === 'delivered' || outcome === 'expired'
-      ? [noteIn(settled[outcome], [subscriber], at), ...settle(takers, at)]
+      ? [noteIn(settled[outcome], [subscriber], at), ...settle(subscribers, at)]
       : [noteIn('first_failures', [subscriber], at), { $set: { last_error: `${subscriber}: ${attempt.error}` } }];
   const filter = {
     _id: eventId,

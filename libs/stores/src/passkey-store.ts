@@ -1,6 +1,6 @@
 import type { Binary, ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import { nextChangeOfWays, unchangedSince } from './credentials.ts';
+import { nextChangeOfMethods, unchangedSince } from './credentials.ts';
 import type { PasskeyDocument, UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 import { type PresentUser, presentUser } from './present-user.ts';
@@ -11,7 +11,7 @@ export type PasskeyUse = Pick<PasskeyDocument, 'counter' | 'is_backup_eligible' 
 };
 
 /** Fields that every change of the passkeys writes: the time, and a requested change of the address that lapses. */
-type WayFields = Pick<UserDocument, 'ways_changed_at' | 'pending_email_until'>;
+type SignInMethodFields = Pick<UserDocument, 'ways_changed_at' | 'pending_email_until'>;
 
 /**
  * Passkeys, which are in the documents of their accounts. To add or remove one conflicts with a concurrent login, and
@@ -60,13 +60,17 @@ export function createPasskeyStore({ users }: Collections, now: () => Date): Pas
       return presentUser(await users.findOne(holderOf(credentialId), confirmedRead), now());
     },
     async add(seen, { passkey, userHandle, at }, session) {
-      const $set = { ...wayFields(seen, at), user_handle: userHandle };
+      const $set = { ...signInMethodFields(seen, at), user_handle: userHandle };
       const update = { $set, $push: { passkeys: passkey }, $inc: { touches: 1 } };
-      return (await users.updateOne(sameWays(seen), update, { session })).matchedCount === 1;
+      return (await users.updateOne(sameSignInMethods(seen), update, { session })).matchedCount === 1;
     },
     async remove(seen, passkeyId, at, session) {
-      const update = { $set: wayFields(seen, at), $pull: { passkeys: { id: passkeyId } }, $inc: { touches: 1 } };
-      return (await users.updateOne(sameWays(seen), update, { session })).matchedCount === 1;
+      const update = {
+        $set: signInMethodFields(seen, at),
+        $pull: { passkeys: { id: passkeyId } },
+        $inc: { touches: 1 },
+      };
+      return (await users.updateOne(sameSignInMethods(seen), update, { session })).matchedCount === 1;
     },
     async has(userId, passkeyId) {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
@@ -92,12 +96,15 @@ export function createPasskeyStore({ users }: Collections, now: () => Date): Pas
 }
 
 /** Filter for the account, if it has the same ways in and as many passkeys as when it was read. */
-function sameWays(seen: UserDocument): Filter<UserDocument> {
+function sameSignInMethods(seen: UserDocument): Filter<UserDocument> {
   const passkeys = seen.passkeys === undefined ? { $exists: false } : { $size: seen.passkeys.length };
   return { ...unchangedSince(seen), passkeys };
 }
 
-function wayFields(seen: UserDocument, at: Date): WayFields {
+function signInMethodFields(seen: UserDocument, at: Date): SignInMethodFields {
   const { pending_email_until } = seen;
-  return { ways_changed_at: nextChangeOfWays(seen, at), ...(pending_email_until && { pending_email_until: at }) };
+  return {
+    ways_changed_at: nextChangeOfMethods(seen, at),
+    ...(pending_email_until && { pending_email_until: at }),
+  };
 }

@@ -23,7 +23,7 @@ export interface SessionHold {
 export const holdMs = 2_000;
 
 /** Milliseconds for which a write waits for another transaction that is writing the session. */
-const longestWriteMs = 2_000;
+const maxWriteMs = 2_000;
 
 /** Users whose sessions are held, or the function that finds these users when the hold is taken. */
 export type HeldUsers = readonly string[] | (() => readonly string[] | Promise<readonly string[]>);
@@ -31,7 +31,7 @@ export type HeldUsers = readonly string[] | (() => readonly string[] | Promise<r
 /** Creates the hold. Its writes do not wait for a majority, because a lost mark only means one more conflict. */
 export function createSessionHold(sessions: Collections['sessions'], users: HeldUsers): SessionHold {
   const by = randomUUID();
-  const options = { writeConcern: { w: 1 }, maxTimeMS: longestWriteMs } as const;
+  const options = { writeConcern: { w: 1 }, maxTimeMS: maxWriteMs } as const;
   let live: Filter<SessionDocument> | undefined;
   return {
     async take(session) {

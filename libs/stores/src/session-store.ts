@@ -32,14 +32,14 @@ export interface SessionStore extends SessionRevocations {
    * just become primary. The state may contain a write that is not acknowledged yet and may be rolled back. A caller
    * that refuses because of such a write is on the safe side.
    */
-  findStanding(sessionId: string): Promise<SessionStanding | undefined>;
+  findStatus(sessionId: string): Promise<SessionStatus | undefined>;
   /** Returns the user's live sessions at `now`, most recently used first. */
   listOwn(userId: string, now: Date): Promise<ListedSession[]>;
   /**
-   * Returns all of the user's sessions that are not revoked, then at most `mostRevoked` revoked sessions, the latest
+   * Returns all of the user's sessions that are not revoked, then at most `maxRevoked` revoked sessions, the latest
    * end first.
    */
-  listHeld(userId: string, mostRevoked: number): Promise<{ sessions: HeldSession[]; hasMore: boolean }>;
+  listHeld(userId: string, maxRevoked: number): Promise<{ sessions: HeldSession[]; hasMore: boolean }>;
   /** Returns the name by which the account knows the session's device; empty if the session is gone. */
   findDevice(sessionId: string): Promise<string[]>;
   /** Returns true if all these sessions are revoked. Reads with majority concern. */
@@ -86,7 +86,7 @@ export interface SessionStore extends SessionRevocations {
   withFence<T>(read: (fenced: FencedSessions) => Promise<T>): Promise<T>;
 }
 
-export type SessionStanding = Pick<SessionDocument, 'is_revoked'> & {
+export type SessionStatus = Pick<SessionDocument, 'is_revoked'> & {
   readonly claims: Pick<SessionDocument['claims'], 'ver'>;
 };
 
@@ -142,7 +142,7 @@ type Reads =
   | 'find'
   | 'findConfirmed'
   | 'exists'
-  | 'findStanding'
+  | 'findStatus'
   | 'listOwn'
   | 'listHeld'
   | 'findDevice'
@@ -163,9 +163,9 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
       return (await sessions.findOne({ _id: sessionId }, options)) !== null;
     },
-    async findStanding(sessionId) {
+    async findStatus(sessionId) {
       const options = { projection: { is_revoked: 1, 'claims.ver': 1 }, readConcern: { level: 'local' } } as const;
-      return (await sessions.findOne<SessionStanding>({ _id: sessionId }, options)) ?? undefined;
+      return (await sessions.findOne<SessionStatus>({ _id: sessionId }, options)) ?? undefined;
     },
     async listOwn(userId, now) {
       const own = { user_id: userId, is_revoked: false, expires_at: { $gt: now } };
@@ -173,17 +173,17 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
       // There are at most 50 sessions, so sorting them here costs less than a stage in MongoDB.
       return found.sort((a, b) => b.last_used_at.getTime() - a.last_used_at.getTime());
     },
-    async listHeld(userId, mostRevoked) {
+    async listHeld(userId, maxRevoked) {
       const options = { projection: held };
       const [live, revoked] = await Promise.all([
         sessions.find<HeldSession>({ user_id: userId, is_revoked: false }, options).toArray(),
         sessions
           .find<HeldSession>({ user_id: userId, is_revoked: true }, options)
           .sort({ revoked_at: -1 })
-          .limit(mostRevoked + 1)
+          .limit(maxRevoked + 1)
           .toArray(),
       ]);
-      return { sessions: [...live, ...revoked.slice(0, mostRevoked)], hasMore: revoked.length > mostRevoked };
+      return { sessions: [...live, ...revoked.slice(0, maxRevoked)], hasMore: revoked.length > maxRevoked };
     },
     async findDevice(_id) {
       const found = await sessions.findOne<SessionDevice>({ _id }, { projection: deviceFields });

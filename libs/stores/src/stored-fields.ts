@@ -330,7 +330,7 @@ export const storedFields = describeAll({
       ],
     ],
   },
-  spentProofs: {
+  consumedProofs: {
     about:
       'Challenges and step-up tokens that were used, so that none is used twice. Ground: security. Kept for some minutes after they would have expired. Not exported: no record names a user.',
     rows: [

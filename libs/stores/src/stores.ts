@@ -1,6 +1,7 @@
 import type { UpgradeRecords } from '@auth-account/lifecycle/upgrade';
 import { type ChallengeStore, createChallengeStore } from './challenge-store.ts';
 import type { Collections } from './collections.ts';
+import { type ConsumedProofStore, createConsumedProofStore } from './consumed-proof-store.ts';
 import { createDeadLetterStore, type DeadLetterStore } from './dead-letter-store.ts';
 import { createDeletionStore, type DeletionStore } from './deletion-store.ts';
 import { createEmailChangeStore, type EmailChangeStore } from './email-change-store.ts';
@@ -17,7 +18,6 @@ import { createProviderRevocationStore, type ProviderRevocationStore } from './p
 import { createReplay, type Replay } from './replay.ts';
 import { createSecondFactorStore, type SecondFactorStore } from './second-factor-store.ts';
 import { createSessionStore, type SessionStore } from './session-store.ts';
-import { createSpentProofStore, type SpentProofStore } from './spent-proof-store.ts';
 import { createSubscriberStore, type SubscriberStore } from './subscriber-store.ts';
 import type { RunTransaction } from './transactions/run-transaction.ts';
 import { createUpgradeStore } from './upgrade-store.ts';
@@ -41,7 +41,7 @@ export interface Stores {
   readonly providerRevocations: ProviderRevocationStore;
   /** Counts what depends on server keys, except on these. */
   readonly kidsInUse: (except?: readonly string[]) => Promise<KidInUse[]>;
-  readonly spentProofs: SpentProofStore;
+  readonly consumedProofs: ConsumedProofStore;
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
   readonly subscribers: SubscriberStore;
@@ -74,7 +74,7 @@ export function createStores(collections: Collections, transaction: RunTransacti
     identities: createIdentityStore(collections, now),
     providerRevocations: createProviderRevocationStore(collections),
     kidsInUse: (except?: readonly string[]) => countKidsInUse(collections, except),
-    spentProofs: createSpentProofStore(collections),
+    consumedProofs: createConsumedProofStore(collections),
     outbox: createOutboxStore(collections),
     deadLetters: createDeadLetterStore(collections, transaction),
     subscribers: createSubscriberStore(collections),

@@ -1,14 +1,14 @@
 import type { Collections } from './collections.ts';
-import type { EventTaker, SubscriberDocument } from './documents.ts';
+import type { EventSubscriber, SubscriberDocument } from './documents.ts';
 
 /** Subscribers as all workers see them: their names, whether they are parked, and when they were last resumed. */
 export interface SubscriberStore {
   /** Returns all subscribers that were ever configured or parked. */
   list(): Promise<SubscriberDocument[]>;
   /** Notes that exactly these subscribers are in the workers' configuration. */
-  configure(takers: readonly EventTaker[], at: Date): Promise<void>;
+  configure(subscribers: readonly EventSubscriber[], at: Date): Promise<void>;
   /** Parks the subscriber's deliveries until {@link resume}. Returns true if they were not parked before. */
-  park(name: string, parked: { readonly at: Date; readonly eventId: string }): Promise<boolean>;
+  suspend(name: string, suspended: { readonly at: Date; readonly eventId: string }): Promise<boolean>;
   /** Resumes the subscriber's deliveries within about a second. Returns true if they were parked. */
   resume(name: string, at: Date): Promise<boolean>;
   /** Lets the workers try the subscriber's waiting events within about a second. */
@@ -18,8 +18,10 @@ export interface SubscriberStore {
 export function createSubscriberStore({ subscribers }: Collections): SubscriberStore {
   return {
     list: () => subscribers.find().toArray(),
-    async configure(takers, at) {
-      const configured = takers.map((one) => (typeof one === 'string' ? { name: one, topics: '$$REMOVE' } : one));
+    async configure(configuration, at) {
+      const configured = configuration.map((one) =>
+        typeof one === 'string' ? { name: one, topics: '$$REMOVE' } : one,
+      );
       const others = { _id: { $nin: configured.map(({ name }) => name) }, configured_at: { $exists: true } };
       const noted = { $ifNull: ['$configured_at', at] };
       await subscribers.bulkWrite([
@@ -29,10 +31,10 @@ export function createSubscriberStore({ subscribers }: Collections): SubscriberS
         { updateMany: { filter: others, update: { $unset: { configured_at: true } } } },
       ]);
     },
-    async park(name, { at, eventId }) {
+    async suspend(name, { at, eventId }) {
       // The first mark stays, because two workers may get 410 at the same time.
-      const parked = [{ $set: { parked_at: { $ifNull: ['$parked_at', at] }, parked_by_event: byFirst(eventId) } }];
-      const before = await subscribers.findOneAndUpdate({ _id: name }, parked, { upsert: true });
+      const suspended = [{ $set: { parked_at: { $ifNull: ['$parked_at', at] }, parked_by_event: byFirst(eventId) } }];
+      const before = await subscribers.findOneAndUpdate({ _id: name }, suspended, { upsert: true });
       return before?.parked_at === undefined;
     },
     async resume(name, at) {

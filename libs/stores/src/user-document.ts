@@ -207,11 +207,11 @@ export interface IdentityDocument {
   readonly noticed_at?: Date;
   /** Time of the latest notice that ended what the identity had opened. It is later than that of the one before. */
   readonly ended_at?: Date;
-  readonly notices?: CountedNotices;
+  readonly notices?: CountedSecurityEvents;
 }
 
 /** Notices about an identity in a day, which begins with the first. */
-export interface CountedNotices {
+export interface CountedSecurityEvents {
   readonly since: Date;
   readonly count: number;
   /** True if the account's holder was told by mail that day. */

@@ -6,9 +6,9 @@ import type { UserDocument } from './documents.ts';
 import { emailKey, holderOf } from './email-key.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 import { forgottenWith, type LearnedDevice, learn, type SessionDevice } from './known-devices.ts';
+import { type ChangedFields, type MethodsToRemove, type RemovedMethods, updateAndRemove } from './method-removal.ts';
 import { type PresentUser, presentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
-import { type ChangedFields, type RemovedWays, updateAndRemoveWays, type WaysToRemove } from './way-removal.ts';
 
 /** Fields that a change of group writes into the user's document. */
 export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at' | 'joined_by'>;
@@ -33,7 +33,7 @@ export interface Disabled {
 export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'display_name' | 'role' | 'joined_at'>;
 
 /** Returns a number that the account's live sessions do not exceed: see `UserDocument.spent_touches`. */
-export function mostLiveSessions({
+export function maxLiveSessions({
   touches = 0,
   spent_touches = Number.NEGATIVE_INFINITY,
 }: Pick<UserDocument, 'touches' | 'spent_touches'>): number {
@@ -46,7 +46,7 @@ export interface Recovery {
   /** Fields that are removed. */
   readonly gone?: readonly RemovableField[];
   /** Ways in that are removed. */
-  readonly ways: WaysToRemove;
+  readonly signInMethods: MethodsToRemove;
   readonly at: Date;
 }
 
@@ -133,15 +133,15 @@ export interface UserStore {
    * a way in has been changed since the document was read, if the fields verify an address that is verified already, or
    * if the authenticator app of that id waits for its confirmation no longer. Conflicts with a concurrent login.
    */
-  changeFresh(
+  changeIfUnchanged(
     seen: Credentials,
     fields: ChangedFields,
     session: ClientSession,
     removed?: readonly RemovableField[],
     enrolled?: string,
   ): Promise<boolean>;
-  /** Like `changeFresh`, but also removes ways in and returns them: see {@link updateAndRemoveWays}. */
-  recover(seen: Credentials, recovery: Recovery, session: ClientSession): Promise<RemovedWays | undefined>;
+  /** Like `changeIfUnchanged`, but also removes ways in and returns them: see {@link updateAndRemove}. */
+  recover(seen: Credentials, recovery: Recovery, session: ClientSession): Promise<RemovedMethods | undefined>;
   /** Reads with majority concern, so the result can't be rolled back. */
   hasPasswordHash(userId: string, hash: string): Promise<boolean>;
   /** Disables the account; false if it is already disabled or is gone. */
@@ -168,9 +168,9 @@ export function createUserStore(collections: Collections, now: () => Date): User
   return {
     ...createReads(users, now),
     ...createWrites(users),
-    recover(seen, { fields, gone = [], ways, at }, session) {
+    recover(seen, { fields, gone = [], signInMethods, at }, session) {
       const update = changeOf(fields, gone);
-      return updateAndRemoveWays(collections, freshFilter(seen, fields), update, { ways, at }, session);
+      return updateAndRemove(collections, unchangedFilter(seen, fields), update, { signInMethods, at }, session);
     },
   };
 }
@@ -237,7 +237,7 @@ function createReads(users: Collections['users'], now: () => Date): Pick<UserSto
   };
 }
 
-function freshFilter(seen: Credentials, { email_verified_at }: Partial<UserDocument>): Filter<UserDocument> {
+function unchangedFilter(seen: Credentials, { email_verified_at }: Partial<UserDocument>): Filter<UserDocument> {
   // An address is verified for the first time only once.
   return { ...unchangedSince(seen), ...(email_verified_at && { email_verified_at: { $exists: false } }) };
 }
@@ -294,9 +294,9 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
       const member = { _id: userId, home_group_id: groupId };
       return (await users.updateOne(member, touch({ role }), { session })).matchedCount === 1;
     },
-    async changeFresh(seen, fields, session, removed = [], enrolled) {
+    async changeIfUnchanged(seen, fields, session, removed = [], enrolled) {
       const waiting: Filter<UserDocument> = enrolled === undefined ? {} : { 'pending_totp.factor_id': enrolled };
-      const filter = { ...freshFilter(seen, fields), ...waiting };
+      const filter = { ...unchangedFilter(seen, fields), ...waiting };
       return (await users.updateOne(filter, changeOf(fields, removed), { session })).matchedCount === 1;
     },
     async disable(userId, { at, reason, by }, session) {

@@ -101,7 +101,7 @@ export function createProviderClient(settings: ProviderClientSettings, { fetch, 
       try {
         await post(revocationUrl, clientId, { token, token_type_hint: 'refresh_token' });
       } catch (error) {
-        if (!(error instanceof ProviderRefusal && isVoid(error.message))) throw error;
+        if (!(error instanceof ProviderRefusal && isUnusable(error.message))) throw error;
       }
     },
   } satisfies ProviderClient;
@@ -118,7 +118,7 @@ function subOf(idToken: string, clientId: string): string | undefined {
 }
 
 /** Returns true if the error says that the token does not count. */
-function isVoid(error: string): boolean {
+function isUnusable(error: string): boolean {
   return error === 'invalid_grant' || error === 'invalid_token';
 }
 

@@ -14,13 +14,16 @@ export function createStatementSigner({
   issuer,
   keys,
   now = Date.now,
-}: Pick<AccessTokenSettings, 'keys' | 'issuer' | 'now'>): (sibling: string, statement: StatedRevocations) => string {
+}: Pick<AccessTokenSettings, 'keys' | 'issuer' | 'now'>): (
+  internalService: string,
+  statement: StatedRevocations,
+) => string {
   const source = toKeySource(keys);
   const signingKey = oncePerSet(importSigningKey);
-  return (sibling, statement) => {
+  return (internalService, statement) => {
     const claims: RevocationStatement = {
       iss: issuer,
-      aud: statementAudience(sibling),
+      aud: statementAudience(internalService),
       iat: Math.floor(now() / 1_000),
       ...statement,
     };

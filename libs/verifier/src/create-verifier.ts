@@ -8,7 +8,7 @@ import {
 } from './access-token/index.ts';
 import { readBearer } from './access-token/read-bearer.ts';
 import { createIssuerSource, type Issuer, type IssuerSource, issuerAddress } from './issuer/issuer-source.ts';
-import { longestLife } from './issuer/read-metadata.ts';
+import { maxLife } from './issuer/read-metadata.ts';
 import { assertMeets, type Requirements } from './requirements.ts';
 import { createRevocationList } from './revocations/revocation-list.ts';
 import type { OpenRevocationSource, RevocationSource, SourceContext } from './revocations/revocation-source.ts';
@@ -187,11 +187,11 @@ function openList(options: VerifierOptions, issuer: IssuerSource) {
  * the keys. They are not trusted for this number either.
  */
 function createKeepSeconds({ readKeys }: VerifierOptions, issuer: IssuerSource): () => number {
-  let longestSeen: number | undefined;
+  let maxSeen: number | undefined;
   return () => {
     const { ttlSeconds } = issuer.current()?.metadata ?? {};
-    if (ttlSeconds !== undefined) longestSeen = Math.max(longestSeen ?? 0, ttlSeconds);
-    return (readKeys === undefined ? (longestSeen ?? longestLife) : longestLife) + keepMargin;
+    if (ttlSeconds !== undefined) maxSeen = Math.max(maxSeen ?? 0, ttlSeconds);
+    return (readKeys === undefined ? (maxSeen ?? maxLife) : maxLife) + keepMargin;
   };
 }
 

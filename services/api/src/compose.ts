@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { bareAddress, longestTokenSeconds, readProviders } from '@auth-account/config';
+import { bareEmail, maxTokenSeconds, readProviders } from '@auth-account/config';
 import { type EventChannel, eventChannels } from '@auth-account/contracts/events';
 import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
 import { runAndRepeat } from '@auth-account/lifecycle/repeat';
@@ -34,8 +34,8 @@ import { MongoClient } from 'mongodb';
 import { type AppDeps, createApp } from './app.ts';
 import { composeOperations } from './compose/operations.ts';
 import { createRegistry, type Registry } from './compose/registry.ts';
-import { composeRehearsal } from './compose/rehearsal.ts';
 import { composeSecurity, type Security, type TestOverrides } from './compose/security.ts';
+import { composeWarmUp } from './compose/warm-up-parts.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
 import { createHttpServer, type HttpServer, retireMs } from './http/http-server.ts';
 import { createHandlers } from './http/operations.ts';
@@ -132,8 +132,8 @@ export async function compose(
     admission,
     argon2Name: registry.argon2Name,
     warmUpLimitMs: overrides.warmUpLimitMs,
-    rehearsal: () =>
-      composeRehearsal({ deps, users: registry.users, readSessions: createReadSessions(connections.mongo, registry) }),
+    warmUpParts: () =>
+      composeWarmUp({ deps, users: registry.users, readSessions: createReadSessions(connections.mongo, registry) }),
     stop: [
       { name: 'audit log', run: registry.flushAudit, timeoutMs: 100 },
       { name: 'key files and hash threads', run: security.close, timeoutMs: 1_000 },
@@ -148,9 +148,9 @@ function appDeps(
   registry: Registry,
   fence: Fence,
 ): AppDeps {
-  const { audit, verifyAccessToken, verifyDeviceProof, findSibling, isBlockedPassword } = registry;
+  const { audit, verifyAccessToken, verifyDeviceProof, findInternalService, isBlockedPassword } = registry;
   return {
-    ...{ audit, verifyAccessToken, verifyDeviceProof, findSibling },
+    ...{ audit, verifyAccessToken, verifyDeviceProof, findInternalService },
     ...{ issuer: config.TOKEN_ISSUER, requestIdMode: config.REQUEST_ID_MODE },
     allowedOrigins: config.ALLOWED_ORIGINS,
     trustedProxyHops: config.TRUST_PROXY_HOPS,
@@ -181,7 +181,7 @@ function composePresence(
   const reporter = createProcessReporter({
     ...{ ...reporting, service: 'api' },
     settings: () => ({
-      ...{ issuer, audience, token_seconds: { signs, takes: longestTokenSeconds(config) } },
+      ...{ issuer, audience, token_seconds: { signs, takes: maxTokenSeconds(config) } },
       keys: reportedKeys(),
       refused_by: refusals(),
     }),
@@ -216,7 +216,7 @@ interface Served {
   readonly admission: Admission;
   readonly argon2Name: string;
   /** Creates the app for the warm-up. */
-  readonly rehearsal: () => Express;
+  readonly warmUpParts: () => Express;
   readonly warmUpLimitMs: number | undefined;
   /** Steps after the server has stopped and before the connections close. */
   readonly stop: readonly ShutdownStep[];
@@ -227,7 +227,7 @@ function serve(
   { config, logger }: ServiceContext<typeof apiConfig>,
   server: HttpServer,
   connections: Connections,
-  { clock, heldKeys, reporter, admission, argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
+  { clock, heldKeys, reporter, admission, argon2Name, warmUpParts, warmUpLimitMs, stop }: Served,
 ): ApiParts {
   const stopping = new AbortController();
   let address: AddressInfo | undefined;
@@ -246,10 +246,10 @@ function serve(
       void runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
       await admission.admit(stopping.signal);
       if (warmUpLimitMs !== 0) {
-        await warmUp({ app: rehearsal(), logger, signal: stopping.signal, limitMs: warmUpLimitMs });
+        await warmUp({ app: warmUpParts(), logger, signal: stopping.signal, limitMs: warmUpLimitMs });
       }
       if (stopping.signal.aborted) return;
-      address = await server.listen(config.API_PORT, config.BIND_ADDRESS && bareAddress(config.BIND_ADDRESS));
+      address = await server.listen(config.API_PORT, config.BIND_ADDRESS && bareEmail(config.BIND_ADDRESS));
       logger.info({ address: address.address, port: address.port, argon2: argon2Name }, 'api listens');
     },
     shutdown: [

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { bareAddress, longestTokenSeconds } from '@auth-account/config';
+import { bareEmail, maxTokenSeconds } from '@auth-account/config';
 import type { ServiceContext, ServiceParts } from '@auth-account/lifecycle';
 import { runAndRepeat } from '@auth-account/lifecycle/repeat';
 import { thisBuild } from '@auth-account/lifecycle/this-build';
@@ -93,13 +93,13 @@ async function openVerifier(
   const keys = await watchPublicKeys(config, watched);
   const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience } = config;
   const verifyAccessToken = await createCachedVerifier({
-    ...{ keys, issuer, audience, ttlSeconds: longestTokenSeconds(config), now },
+    ...{ keys, issuer, audience, ttlSeconds: maxTokenSeconds(config), now },
     maxEntries: config.TOKEN_CACHE_ENTRIES,
     onLookup: (result) => metrics.tokenLookups.inc({ result }),
     onVerdict: (result) => metrics.accessTokens.inc({ result }),
   });
   const settings = (): ReportedSettings => ({
-    ...{ issuer, audience, token_seconds: { takes: longestTokenSeconds(config) } },
+    ...{ issuer, audience, token_seconds: { takes: maxTokenSeconds(config) } },
     keys: { access: { takes: reportKeys(keys).takes } },
   });
   return { verifyAccessToken, settings, closeKeyFile: keys.close };
@@ -156,7 +156,7 @@ export async function compose(
   const { verifyAccessToken, settings, closeKeyFile } = await openVerifier(config, logger, all, overrides);
   const { redis, subscription, messages } = openConnections(config, logger, overrides);
   const keys = redisKeys(config.KEY_PREFIX);
-  const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(maxTokenSeconds(config)));
   const reporter = createProcessReporter({
     ...{ redis, keys, service: 'push-gateway', build: thisBuild, settings, now, hostNow: now },
     onMeasured: metrics.setClockAhead,
@@ -183,7 +183,7 @@ export async function compose(
     ...{ ...common, config, redis, keys, denyList, expiry, streams, sampler, verifyAccessToken },
     isDraining: drain.isDraining,
   });
-  const host = config.BIND_ADDRESS && bareAddress(config.BIND_ADDRESS);
+  const host = config.BIND_ADDRESS && bareEmail(config.BIND_ADDRESS);
   const address = host ?? '::';
   let port: number | undefined;
   return {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { longestTokenSeconds, readProviders } from '@auth-account/config';
+import { maxTokenSeconds, readProviders } from '@auth-account/config';
 import type { ServiceContext, ServiceParts } from '@auth-account/lifecycle';
 import { runAndRepeat } from '@auth-account/lifecycle/repeat';
 import { type Build, thisBuild } from '@auth-account/lifecycle/this-build';
@@ -159,13 +159,13 @@ async function composeEvents(shared: Shared, mail: MailParts) {
     intervalMs,
     onError: createErrorLog(logger, 'relay'),
   });
-  const parked = createPoller({
-    run: delivery.parking.refresh,
+  const suspended = createPoller({
+    run: delivery.suspension.refresh,
     intervalMs,
     onError: createErrorLog(logger, 'read of the parked subscribers'),
   });
   const naming = createPoller({
-    run: () => subscribers.configure(delivery.takers, now()),
+    run: () => subscribers.configure(delivery.subscribers, now()),
     intervalMs: namingIntervalMs,
     onError: createErrorLog(logger, 'note of the subscribers'),
   });
@@ -178,7 +178,7 @@ async function composeEvents(shared: Shared, mail: MailParts) {
   return {
     delivery,
     relay,
-    pollers: [parked, naming, releasing, backlog.poller],
+    pollers: [suspended, naming, releasing, backlog.poller],
     releaseOutbox() {
       release.order();
       releasing.trigger();
@@ -256,7 +256,7 @@ export async function compose(
   };
 
   const { delivery, relay, pollers: eventPollers, releaseOutbox } = await composeEvents(shared, mail);
-  const lifetimeMs = denialLifetimeMs(longestTokenSeconds(config));
+  const lifetimeMs = denialLifetimeMs(maxTokenSeconds(config));
   const denyList = createDenyList(denying, keys, lifetimeMs);
   const reconcile = composeReconcile(shared, denyList, lifetimeMs, releaseOutbox);
   const consumers = [...delivery.consumers, createForceLogoutConsumer({ ...shared, denyList })];

@@ -15,7 +15,7 @@ interface RunFile {
 }
 
 /** A separate directory and ports, and the programs that are started with them. */
-interface Scene {
+interface Fixture {
   readonly dir: string;
   readonly env: NodeJS.ProcessEnv;
   up(args?: readonly string[], extra?: NodeJS.ProcessEnv): Program;
@@ -24,7 +24,7 @@ interface Scene {
   close(): Promise<void>;
 }
 
-async function openScene(): Promise<Scene> {
+async function openFixture(): Promise<Fixture> {
   const folder = await openGuardedFolder('up');
   const started: Program[] = [];
   const env = await upEnvironment(join(folder.dir, 'data'));
@@ -87,7 +87,7 @@ describe('npm run up', () => {
   test.concurrent(
     'SIGTERM, also if another signal follows, ends everything in order and leaves no process',
     closingAll(async (closing) => {
-      const { dir, up, readChildren } = closing(await openScene());
+      const { dir, up, readChildren } = closing(await openFixture());
       const program = up();
       await program.waitFor('Ready after');
       const children = await readChildren();
@@ -109,7 +109,7 @@ describe('npm run up', () => {
   test.concurrent(
     'data and keys, made for the algorithm that is set, are kept by the next start',
     closingAll(async (closing) => {
-      const { dir, up, withDatabase } = closing(await openScene());
+      const { dir, up, withDatabase } = closing(await openFixture());
       const keyFile = join(dir, 'data', 'keys', 'access-token-keys.json');
       const first = up([], { ACCESS_TOKEN_ALGORITHM: 'EdDSA' });
       await first.waitFor('Ready after');
@@ -131,7 +131,7 @@ describe('npm run up', () => {
   test.concurrent(
     'the push gateway gets the public halves of the keys, also if these are the user’s',
     closingAll(async (closing) => {
-      const { dir, up } = closing(await openScene());
+      const { dir, up } = closing(await openFixture());
       const own = join(dir, 'own.json');
       await writeKeyFile(own, { keys: [await generateSigningKey('ES256')] }, { replace: false });
       const program = up([], { ACCESS_TOKEN_KEYS_FILE: own });
@@ -144,7 +144,7 @@ describe('npm run up', () => {
   test.concurrent(
     'ports that are taken are named with their variables, all at once, and nothing is started',
     closingAll(async (closing) => {
-      const { env, up } = closing(await openScene());
+      const { env, up } = closing(await openFixture());
       const servers = ['API_PORT', 'LOCAL_REDIS_PORT'].map((name) =>
         createServer().listen(Number(env[name]), '127.0.0.1'),
       );
@@ -160,7 +160,7 @@ describe('npm run up', () => {
   test.concurrent(
     'an algorithm of keys that does not exist is named, and no keys are made',
     closingAll(async (closing) => {
-      const { dir, up } = closing(await openScene());
+      const { dir, up } = closing(await openFixture());
       const program = up([], { ACCESS_TOKEN_ALGORITHM: 'RS256' });
       expect(await program.ended).toBe(1);
       expect(program.output()).toContain('ACCESS_TOKEN_ALGORITHM=RS256 is none of ES256, EdDSA');
@@ -171,7 +171,7 @@ describe('npm run up', () => {
   test.concurrent(
     'npm run up ends what a killed one left running, and forgets data and keys with --fresh',
     closingAll(async (closing) => {
-      const { dir, up, readChildren, withDatabase } = closing(await openScene());
+      const { dir, up, readChildren, withDatabase } = closing(await openFixture());
       const keyFile = join(dir, 'data', 'keys', 'access-token-keys.json');
       const first = up();
       await first.waitFor('Ready after');
@@ -194,7 +194,7 @@ describe('npm run up', () => {
   test.concurrent(
     'a service that refuses its configuration ends everything with 78',
     closingAll(async (closing) => {
-      const { up } = closing(await openScene());
+      const { up } = closing(await openFixture());
       const program = up([], { FIXTURE_EXIT_CODE: '78' });
       expect(await program.ended).toBe(78);
       expect(program.output()).toMatch(/(api|gateway|worker) does not start with this configuration/);
@@ -204,24 +204,24 @@ describe('npm run up', () => {
 });
 
 describe('a running stack', () => {
-  let scene: Scene;
+  let fixture: Fixture;
   let program: Program;
   beforeAll(async () => {
-    scene = await openScene();
-    program = scene.up();
+    fixture = await openFixture();
+    program = fixture.up();
     await program.waitFor('Ready after');
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   test('a second npm run up says that the first runs, and leaves it alone', async () => {
-    const second = scene.up();
+    const second = fixture.up();
     expect(await second.ended).toBe(1);
     expect(second.output()).toContain(`It runs already, as process ${program.child.pid}`);
-    expect(await findRunning(await scene.readChildren())).toHaveLength(5);
+    expect(await findRunning(await fixture.readChildren())).toHaveLength(5);
   });
 
   test('a service, Redis and MongoDB that die are started again, and a line says so', async () => {
-    const children = await scene.readChildren();
+    const children = await fixture.readChildren();
     for (const marker of ['api.ts', 'redis', 'mongo']) {
       const child = children.find((candidate) => candidate.marker.endsWith(marker));
       if (child !== undefined) process.kill(child.pid, 'SIGKILL');
@@ -233,7 +233,7 @@ describe('a running stack', () => {
       what: 'the second start of the api',
       timeoutMs: 60_000,
     });
-    expect(await scene.withDatabase(count)).toBe(0);
+    expect(await fixture.withDatabase(count)).toBe(0);
     await end(program);
   });
 });

@@ -8,11 +8,11 @@ import { logIn, newSession, password, registerAccount } from '../../support/acco
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { openSocket } from '../../support/raw-connection.ts';
 import { testEnvironment } from '../../support/test-api.ts';
-import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-let scene: TokenScene;
+let fixture: TokenFixture;
 let api: TokenApi;
 let proxy: HoldingProxy;
 /** Another api, whose answers from MongoDB can be delayed. */
@@ -21,17 +21,17 @@ let slow: TokenApi;
 const lines: Line[] = [];
 
 beforeAll(async () => {
-  scene = await openTokenScene();
-  api = await scene.start();
+  fixture = await openTokenFixture();
+  api = await fixture.start();
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   const { port } = new URL(proxy.url);
   const env = { MONGODB_URI: `mongodb://127.0.0.1:${port}/?directConnection=true` };
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  slow = await scene.start(env, createLogger({ service: 'api', level: 'debug', destination }));
+  slow = await fixture.start(env, createLogger({ service: 'api', level: 'debug', destination }));
 });
 beforeEach(() => void lines.splice(0));
 afterAll(async () => {
-  await scene.close();
+  await fixture.close();
   await proxy.close();
 });
 
@@ -83,7 +83,7 @@ async function abandon({ path, body, accessToken, heldAt = 'find', giveUp, meanw
  * the read. A usual refresh has written before an answer can be held, and later ones converge with it.
  */
 async function refreshThatReads(session_id: string, refresh_token: string) {
-  await scene.collections.sessions.updateOne({ _id: session_id }, { $unset: { ahead: 1 } });
+  await fixture.collections.sessions.updateOne({ _id: session_id }, { $unset: { ahead: 1 } });
   // Matches a field `find` whose value is a text, because `findAndModify` is another command.
   return { path: '/api/v1/auth/refresh', body: { refresh_token }, heldAt: '\x02find\0' };
 }
@@ -144,7 +144,7 @@ describe.each<[string, GiveUp]>([
   test('an abandoned request to leave a group moves nobody', async () => {
     const { user_id, home_group_id, access_token: accessToken } = await newSession(api);
     await abandon({ path: '/api/v1/groups/leave', body: {}, accessToken, heldAt: 'update', giveUp });
-    expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ home_group_id });
+    expect(await fixture.collections.users.findOne({ _id: user_id })).toMatchObject({ home_group_id });
   });
 
   test('an abandoned request logs no warning and no error', async () => {

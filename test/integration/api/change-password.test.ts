@@ -14,23 +14,23 @@ import {
 import { storesOf } from '../../support/stores-of.ts';
 import {
   bearerOf,
-  openUseCaseScene,
+  openUseCaseFixture,
   recordedAttempt,
   type StoredSession,
-  type UseCaseScene,
-} from '../../support/use-case-scene.ts';
+  type UseCaseFixture,
+} from '../../support/use-case-fixture.ts';
 
-let scene: UseCaseScene;
+let fixture: UseCaseFixture;
 /** Calls to the limits, in order. */
-let told: unknown[];
+let notified: unknown[];
 beforeAll(async () => {
-  scene = await openUseCaseScene();
+  fixture = await openUseCaseFixture();
 });
 beforeEach(async () => {
-  told = [];
-  await scene.clear();
+  notified = [];
+  await fixture.clear();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const hashOf = (password: string) => `hash of: ${password}`;
 const current_password = 'correct horse battery';
@@ -43,18 +43,18 @@ const hasher: ReauthenticateDeps['hasher'] = {
 };
 const limits: ReauthenticateDeps['limits'] & ChangePasswordDeps['limits'] = {
   async guess(login) {
-    told.push(login);
-    return recordedAttempt(told);
+    notified.push(login);
+    return recordedAttempt(notified);
   },
   async changePassword(userId) {
-    told.push(userId);
+    notified.push(userId);
   },
 };
 
 type Given = Partial<ChangePasswordDeps>;
 
-function change(session: StoredSession, given: Given = {}, body: object = {}, origin = scene.origin) {
-  const { users, sessions, commit, audit, now, collections } = scene;
+function change(session: StoredSession, given: Given = {}, body: object = {}, origin = fixture.origin) {
+  const { users, sessions, commit, audit, now, collections } = fixture;
   const { challenges } = storesOf(collections);
   const ids = { entityId: () => randomUUID() };
   const reauthenticate = createReauthenticate({
@@ -85,69 +85,74 @@ function change(session: StoredSession, given: Given = {}, body: object = {}, or
 
 /** Stores an account with two sessions. */
 async function account(fields: Partial<UserDocument> = {}) {
-  const user = await scene.user({ password_hash: hashOf(current_password), ...fields });
-  const phone = await scene.session({ user_id: user._id });
-  const tablet = await scene.session({ user_id: user._id });
+  const user = await fixture.user({ password_hash: hashOf(current_password), ...fields });
+  const phone = await fixture.session({ user_id: user._id });
+  const tablet = await fixture.session({ user_id: user._id });
   return { user, phone, tablet };
 }
 
-const stored = (_id: string) => scene.collections.users.findOne({ _id });
-const events = () => scene.collections.outbox.countDocuments();
+const stored = (_id: string) => fixture.collections.users.findOne({ _id });
+const events = () => fixture.collections.outbox.countDocuments();
 
 describe('a change of the password', () => {
   test('a change of the password writes hash, time, ended sessions and event in one transaction, then announces them', async () => {
     const { user, phone, tablet } = await account();
     const answer = await change(phone);
-    const at = scene.now();
+    const at = fixture.now();
     expect(answer).toEqual({ message: 'PASSWORD_CHANGED', sessions_ended: 1, timestamp: at.toISOString() });
     const hash = hashOf(new_password);
     const known_devices = [phone.document.device_id];
     const changes = { password_hash: hash, password_changed_at: at, known_devices, touches: 1 };
     expect(await stored(user._id)).toEqual({ ...user, ...changes });
-    expect(await scene.asStored(phone.document._id)).toEqual(phone.document);
-    expect(await scene.asStored(tablet.document._id)).toMatchObject({
+    expect(await fixture.asStored(phone.document._id)).toEqual(phone.document);
+    expect(await fixture.asStored(tablet.document._id)).toMatchObject({
       is_revoked: true,
       revoked_at: at,
       revoked_reason: 'password_changed',
-      revoked_request_id: scene.origin.requestId,
+      revoked_request_id: fixture.origin.requestId,
     });
-    const rows = await scene.collections.outbox.find().sort({ topic: -1 }).toArray();
-    expect(scene.published).toEqual(rows.map(({ event }) => event));
+    const rows = await fixture.collections.outbox.find().sort({ topic: -1 }).toArray();
+    expect(fixture.published).toEqual(rows.map(({ event }) => event));
     expect(rows.map(({ topic, event }) => [topic, event.data])).toEqual([
       ['service.auth.events.password_changed', { user_id: user._id, changed_at: at.toISOString(), reason: 'changed' }],
       ['service.auth.events.notice', { user_id: user._id, purpose: 'password_changed', locale: 'en' }],
     ]);
     const ids = { user_id: user._id, session_id: phone.document._id };
-    expect(scene.audited).toEqual([
-      [{ event: 'account.password_changed', ...ids }, scene.origin],
-      [{ event: 'session.revoked', ...ids, session_id: tablet.document._id, reason: 'password_changed' }, scene.origin],
+    expect(fixture.audited).toEqual([
+      [{ event: 'account.password_changed', ...ids }, fixture.origin],
+      [
+        { event: 'session.revoked', ...ids, session_id: tablet.document._id, reason: 'password_changed' },
+        fixture.origin,
+      ],
     ]);
-    const { requestId } = scene.origin;
-    expect(scene.announced).toEqual([{ sessionIds: [tablet.document._id], reason: 'SESSION_REVOKED', requestId, at }]);
-    expect(told).toEqual([user.email, 'succeeded', user]);
-    expect(scene.verdicts).toEqual([false, true]);
+    const { requestId } = fixture.origin;
+    expect(fixture.announced).toEqual([
+      { sessionIds: [tablet.document._id], reason: 'SESSION_REVOKED', requestId, at },
+    ]);
+    expect(notified).toEqual([user.email, 'succeeded', user]);
+    expect(fixture.verdicts).toEqual([false, true]);
   });
 
   test('a change of the password invalidates every open code, and a pending change of the address', async () => {
-    const until = new Date(scene.now().getTime() + 600_000);
+    const until = new Date(fixture.now().getTime() + 600_000);
     const { user, phone } = await account({
       pending_email: 'new@example.com',
       pending_email_until: until,
       locale: 'ru',
     });
-    const { challenges } = scene.collections;
+    const { challenges } = fixture.collections;
     const shared = { kid: 'kid', tries_left: 5, resends_left: 3, resend_at: until, expires_at: until, purge_at: until };
-    const open = { ...shared, purpose: 'email_change', created_at: scene.now(), ended_at: null } as const;
+    const open = { ...shared, purpose: 'email_change', created_at: fixture.now(), ended_at: null } as const;
     await challenges.insertMany([
       { ...open, _id: randomUUID(), user_id: user._id },
       { ...open, _id: randomUUID(), user_id: user._id, purpose: 'password_reset' },
       { ...open, _id: randomUUID(), user_id: 'somebody else' },
     ]);
     await change(phone);
-    const ended = (user_id: string) => challenges.countDocuments({ user_id, ended_at: scene.now() });
+    const ended = (user_id: string) => challenges.countDocuments({ user_id, ended_at: fixture.now() });
     expect([await ended(user._id), await ended('somebody else')]).toEqual([2, 0]);
-    expect((await stored(user._id))?.pending_email_until).toEqual(scene.now());
-    expect(scene.published).toMatchObject([{}, { data: { locale: 'ru' } }]);
+    expect((await stored(user._id))?.pending_email_until).toEqual(fixture.now());
+    expect(fixture.published).toMatchObject([{}, { data: { locale: 'ru' } }]);
     await challenges.deleteMany();
   });
 
@@ -156,9 +161,9 @@ describe('a change of the password', () => {
     await expect(change(phone, {}, { current_password: 'wrong' })).rejects.toMatchObject({
       code: 'ERR-REAUTHENTICATION-FAILED',
     });
-    expect(told).toEqual([user.email, 'failed']);
+    expect(notified).toEqual([user.email, 'failed']);
     const ids = { user_id: user._id, session_id: phone.document._id };
-    expect(scene.audited).toEqual([[{ event: 'reauthentication.failed', ...ids }, scene.origin]]);
+    expect(fixture.audited).toEqual([[{ event: 'reauthentication.failed', ...ids }, fixture.origin]]);
     expect(await stored(user._id)).toEqual(user);
     expect(await events()).toBe(0);
   });
@@ -170,21 +175,21 @@ describe('a change of the password', () => {
     const { user, phone, tablet } = await account();
     const slow: ChangePasswordDeps['hasher'] = {
       async admit(client, use) {
-        await scene.collections.users.updateOne({ _id: user._id }, { $set: set });
+        await fixture.collections.users.updateOne({ _id: user._id }, { $set: set });
         return hasher.admit(client, use);
       },
     };
     await expect(change(phone, { hasher: slow })).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
     expect(await stored(user._id)).toEqual({ ...user, ...set });
-    expect(await scene.asStored(tablet.document._id)).toEqual(tablet.document);
-    expect([await events(), scene.published]).toEqual([0, []]);
+    expect(await fixture.asStored(tablet.document._id)).toEqual(tablet.document);
+    expect([await events(), fixture.published]).toEqual([0, []]);
   });
 
   test('a change of the password is not hindered by a better hash of the same password', async () => {
     const { user, phone } = await account();
     const slow: ChangePasswordDeps['hasher'] = {
       async admit(client, use) {
-        await scene.users.setPasswordHash(user._id, hashOf(current_password), 'a better hash');
+        await fixture.users.setPasswordHash(user._id, hashOf(current_password), 'a better hash');
         return hasher.admit(client, use);
       },
     };
@@ -193,40 +198,40 @@ describe('a change of the password', () => {
 
   test('a change of the password is refused to a session that has ended in between', async () => {
     const { user, phone, tablet } = await account();
-    const { requestId } = scene.origin;
+    const { requestId } = fixture.origin;
     const ending: ChangePasswordDeps['hasher'] = {
       async admit(client, use) {
-        await scene.sessions.revokeAll([phone.document._id], { reason: 'forced', at: scene.now(), requestId });
+        await fixture.sessions.revokeAll([phone.document._id], { reason: 'forced', at: fixture.now(), requestId });
         return hasher.admit(client, use);
       },
     };
     await expect(change(phone, { hasher: ending })).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
     expect(await stored(user._id)).toEqual(user);
-    expect(await scene.asStored(tablet.document._id)).toEqual(tablet.document);
+    expect(await fixture.asStored(tablet.document._id)).toEqual(tablet.document);
     expect(await events()).toBe(0);
   });
 
   test('a change of the password is not carried out for a client that has disconnected', async () => {
     const { user, phone } = await account();
-    const origin = { ...scene.origin, isAbandoned: () => true };
+    const origin = { ...fixture.origin, isAbandoned: () => true };
     await expect(change(phone, {}, {}, origin)).rejects.toBeInstanceOf(RequestAbandoned);
     expect(await stored(user._id)).toEqual(user);
     expect(await events()).toBe(0);
   });
 
   test('a change of the password of a deleted account makes the app refresh', async () => {
-    const session = await scene.session({ user_id: 'nobody' });
+    const session = await fixture.session({ user_id: 'nobody' });
     await expect(change(session)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 });
 
 test('an end of all sessions of an account spares none', async () => {
   const { user, phone, tablet } = await account();
-  const { revoke } = createEndSessions(scene);
-  const end = { userId: user._id, reason: 'account_deleted', at: scene.now() } as const;
-  const ended = await scene.mongo.withSession((session) =>
-    session.withTransaction(() => revoke(end, scene.origin, session)),
+  const { revoke } = createEndSessions(fixture);
+  const end = { userId: user._id, reason: 'account_deleted', at: fixture.now() } as const;
+  const ended = await fixture.mongo.withSession((session) =>
+    session.withTransaction(() => revoke(end, fixture.origin, session)),
   );
   expect(ended.sessionIds.toSorted()).toEqual([phone.document._id, tablet.document._id].toSorted());
 });

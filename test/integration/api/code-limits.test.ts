@@ -20,7 +20,7 @@ afterAll(() => api.close());
 
 let lastAddress = 0;
 /** Returns an address that no other test uses. */
-const newAddress = () => {
+const newNetwork = () => {
   lastAddress += 1;
   return `203.0.${lastAddress >> 8}.${lastAddress & 255}`;
 };
@@ -31,7 +31,7 @@ const from = (address: string, device?: string) => ({
 });
 type Request = 'requestPasswordReset' | 'requestDeletion';
 const requests: readonly Request[] = ['requestPasswordReset', 'requestDeletion'];
-const ask = (email: string, address = newAddress(), device?: string, name: Request = 'requestPasswordReset') =>
+const ask = (email: string, address = newNetwork(), device?: string, name: Request = 'requestPasswordReset') =>
   api[name]({ email }, from(address, device));
 const statuses = async (count: number, one: (i: number) => ReturnType<typeof ask>) => {
   const all: number[] = [];
@@ -61,7 +61,7 @@ async function verifiedAt(home: string, proof: string, device = newDevice()) {
 
 describe('codes for one account in a day', () => {
   test('all unknown devices and networks together get five codes for one account in a day', async () => {
-    const { email } = await registerAccount(at(newAddress()));
+    const { email } = await registerAccount(at(newNetwork()));
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
     const { json, headers } = await ask(email);
     expect([json.error_code, Number(headers['retry-after']) > 80_000]).toEqual(['ERR-RATE-LIMITED', true]);
@@ -73,58 +73,58 @@ describe('codes for one account in a day', () => {
   });
 
   test('an account’s five codes in a day are for all purposes together', async () => {
-    const [{ email }, unknown] = [await registerAccount(at(newAddress())), newEmail()];
+    const [{ email }, unknown] = [await registerAccount(at(newNetwork())), newEmail()];
     for (const one of [email, unknown]) {
-      const all = await statuses(6, (i) => ask(one, newAddress(), undefined, requests[i % 2]));
+      const all = await statuses(6, (i) => ask(one, newNetwork(), undefined, requests[i % 2]));
       expect(all).toEqual([...five, refused]);
     }
   });
 
   // guarantees: codes-of-known-places
   test('all known devices and networks of an unverified address together get five more codes in a day', async () => {
-    const [home, device] = [newAddress(), newDevice()];
+    const [home, device] = [newNetwork(), newDevice()];
     const { email } = await knownAt(home, device);
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
     const asked: Awaited<ReturnType<typeof ask>>[] = [];
     for (let i = 0; i < 4; i += 1) {
-      const away = newAddress();
+      const away = newNetwork();
       await logIn(at(away), email, { device_id: randomUUID() });
       for (const name of requests) asked.push(await ask(email, away, undefined, name));
     }
     expect(asked.map(({ status }) => status)).toEqual([...five, ...Array<number>(3).fill(refused)]);
     expect((await ask(email, home)).status).toBe(refused);
-    expect((await ask(email, newAddress(), device)).status).toBe(refused);
+    expect((await ask(email, newNetwork(), device)).status).toBe(refused);
   });
 
   // guarantees: thief-cannot-stop-recovery
   test('each device and network that has registered or verified an account has five codes in a day of its own', async () => {
-    const [home, proof, device] = [newAddress(), newAddress(), newDevice()];
+    const [home, proof, device] = [newNetwork(), newNetwork(), newDevice()];
     const { email } = await verifiedAt(home, proof, device);
     for (let i = 0; i < 4; i += 1) {
-      const away = newAddress();
+      const away = newNetwork();
       await logIn(at(away), email, { device_id: randomUUID() });
       await statuses(2, () => ask(email, away));
     }
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
     expect(await statuses(6, () => ask(email, proof))).toEqual([...five, refused]);
     // First the five codes of the device, then the five codes of its network.
-    expect(await statuses(6, () => ask(email, newAddress(), device))).toEqual([...five, refused]);
+    expect(await statuses(6, () => ask(email, newNetwork(), device))).toEqual([...five, refused]);
     expect(await statuses(6, () => ask(email, home, device))).toEqual([...five, refused]);
   });
 
   test('all other known devices and networks of a verified account together get five codes in a day', async () => {
-    const { email } = await verifiedAt(newAddress(), newAddress());
+    const { email } = await verifiedAt(newNetwork(), newNetwork());
     const askOnNewDevice = async () => {
-      const [away, device] = [newAddress(), newDevice()];
+      const [away, device] = [newNetwork(), newDevice()];
       await logIn(at(away, device), email, { device_id: randomUUID() });
-      return ask(email, newAddress(), device);
+      return ask(email, newNetwork(), device);
     };
     // The code that has verified the address is one of the five.
     expect(await statuses(6, askOnNewDevice)).toEqual([...five.slice(1), refused, refused]);
   });
 
   test('a known network that has used up its codes takes none from unknown ones', async () => {
-    const home = newAddress();
+    const home = newNetwork();
     const { email } = await knownAt(home);
     expect(await statuses(6, () => ask(email, home))).toEqual([...five, refused]);
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
@@ -155,11 +155,11 @@ test('codes to very many addresses are counted only for the addresses of the lat
   const secret = createSecretKey(randomBytes(32));
   const keys = createLimitKeys(uniqueName(), () => secret);
   let time = Date.now();
-  const limit = createCodeLimit({ redis, keys, perDay: 1, crowd: 10, now: () => time });
-  const stranger = { holder: undefined, prefix: '192.0.2.1/32', userId: undefined, recipient: undefined };
+  const limit = createCodeLimit({ redis, keys, perDay: 1, accountLru: 10, now: () => time });
+  const unknownDevice = { holder: undefined, prefix: '192.0.2.1/32', userId: undefined, recipient: undefined };
   const count = (i: number) => {
     time += 1;
-    return limit.count({ ...stranger, emailKey: `cook-${i}@example.com`, hasOwnCounts: false, hasAccess: false });
+    return limit.count({ ...unknownDevice, emailKey: `cook-${i}@example.com`, hasOwnCounts: false, hasAccess: false });
   };
   for (let i = 0; i < 30; i += 1) expect(await count(i)).toBeUndefined();
   expect(await redis.keys(keys.nameOf('code-*'))).toHaveLength(10);
@@ -170,14 +170,14 @@ test('codes to very many addresses are counted only for the addresses of the lat
 
 describe('codes for a change of the address in a day', () => {
   const change = async (session: TokenPair, new_email: string) =>
-    api.requestEmailChange({ current_password: password, new_email }, { ...bearer(session), ...from(newAddress()) });
-  const newUser = () => knownAt(newAddress());
+    api.requestEmailChange({ current_password: password, new_email }, { ...bearer(session), ...from(newNetwork()) });
+  const newUser = () => knownAt(newNetwork());
   const askFromEach = async (count: number, new_email: string) => {
     const answers: Answer[] = [];
     while (answers.length < count) answers.push(await change(await newUser(), new_email));
     return answers;
   };
-  const told = ({ status, json }: Answer) => [status, json.error_code, json.details];
+  const notified = ({ status, json }: Answer) => [status, json.error_code, json.details];
 
   test('one new address gets five codes in a day, however many accounts ask, whether or not it is taken', async () => {
     const [free, { email: taken }] = [newEmail(), await newUser()];
@@ -187,7 +187,7 @@ describe('codes for a change of the address in a day', () => {
       expect(answers.map(({ status }) => status)).toEqual([...five, refused]);
       const wait = Number(answers.at(-1)?.headers['retry-after']);
       expect([wait > 80_000, wait <= 86_400]).toEqual([true, true]);
-      refusals.push(...answers.slice(-1).map(told));
+      refusals.push(...answers.slice(-1).map(notified));
     }
     expect(refusals[0]).toEqual(refusals[1]);
     expect((await change(await newUser(), free.toUpperCase())).status).toBe(refused);
@@ -219,11 +219,11 @@ describe('all emails to one address in a day', () => {
   afterAll(() => on.close());
 
   /** Returns the headers of a request from this place, of a session if one is given. */
-  const headersOf = (session?: TokenPair, address = newAddress(), device?: string) => ({
+  const headersOf = (session?: TokenPair, address = newNetwork(), device?: string) => ({
     ...from(address, device),
     ...(session && bearer(session)),
   });
-  const anywhere = drive((request) => on.send({ ...request, headers: { ...request.headers, ...from(newAddress()) } }));
+  const anywhere = drive((request) => on.send({ ...request, headers: { ...request.headers, ...from(newNetwork()) } }));
 
   /** Requests each resend of the code that the challenge allows. */
   type Resend = 'resendPasswordReset' | 'resendDeletion' | 'resendEmailChange' | 'resendEmailVerification';
@@ -255,7 +255,7 @@ describe('all emails to one address in a day', () => {
    */
   async function askForCodes(email: string, given?: string): Promise<void> {
     for (let i = 0; i < 12; i += 1) {
-      const place = [newAddress(), newDevice()] as const;
+      const place = [newNetwork(), newDevice()] as const;
       const login = { email, password: given, device_id: randomUUID() };
       const session = given && (await on.logIn(login, headersOf(undefined, ...place))).json.data;
       if (i >= 4) continue;

@@ -10,19 +10,19 @@ import { createCheckCode } from '../../../services/api/src/usecases/codes/check-
 import type { CodeRequest } from '../../../services/api/src/usecases/codes/request-code.ts';
 import { createResendCode, type ResendCodeDeps } from '../../../services/api/src/usecases/codes/resend-code.ts';
 import { isCodeUsed, useCode } from '../../../services/api/src/usecases/proofs/use-proof.ts';
-import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
 
-let scene: AccountScene;
+let fixture: AccountFixture;
 beforeAll(async () => {
-  scene = await openAccountScene();
+  fixture = await openAccountFixture();
 });
-beforeEach(() => scene.clear());
-afterAll(() => scene.close());
+beforeEach(() => fixture.clear());
+afterAll(() => fixture.close());
 
 const purpose = 'password_reset';
-const after = (seconds: number) => new Date(scene.now().getTime() + seconds * 1_000);
+const after = (seconds: number) => new Date(fixture.now().getTime() + seconds * 1_000);
 /** Events of other tests may come late, but they belong to other users. */
-const publishedTo = (userId: string) => scene.published.filter(({ subject }) => subject === userId);
+const publishedTo = (userId: string) => fixture.published.filter(({ subject }) => subject === userId);
 async function untilPublished(userId: string): Promise<void> {
   while (publishedTo(userId).length === 0) await sleep(5);
 }
@@ -31,65 +31,65 @@ const untilNothingIsHeldBack = () => sleep(550);
 
 describe('a request for a code', () => {
   const request = (fields: Partial<CodeRequest>) =>
-    scene.deps.requestCode({ purpose, userId: undefined, locale: 'ru', ...fields }, scene.origin);
+    fixture.deps.requestCode({ purpose, userId: undefined, locale: 'ru', ...fields }, fixture.origin);
 
   test('a request for a code stores a challenge with its event, and publishes the event later', async () => {
-    const { _id: user_id } = await scene.user();
+    const { _id: user_id } = await fixture.user();
     const answer = await request({ userId: user_id });
     const { challenge_id } = answer;
     const times = { expires_at: after(600), resend_at: after(60) };
     const iso = { expires_at: after(600).toISOString(), resend_at: after(60).toISOString() };
-    expect(answer).toEqual({ challenge_id, ...iso, timestamp: scene.now().toISOString() });
-    expect(await scene.storedChallenge(challenge_id)).toEqual({
-      ...{ _id: challenge_id, purpose, user_id, kid: scene.deps.codes.currentKid, tries_left: 5, resends_left: 3 },
-      ...{ ...times, created_at: scene.now(), ended_at: null, purge_at: after(86_400) },
+    expect(answer).toEqual({ challenge_id, ...iso, timestamp: fixture.now().toISOString() });
+    expect(await fixture.storedChallenge(challenge_id)).toEqual({
+      ...{ _id: challenge_id, purpose, user_id, kid: fixture.deps.codes.currentKid, tries_left: 5, resends_left: 3 },
+      ...{ ...times, created_at: fixture.now(), ended_at: null, purge_at: after(86_400) },
     });
-    const [row, ...others] = await scene.rows();
+    const [row, ...others] = await fixture.rows();
     expect([row?.state, row?.topic, others]).toEqual(['pending', 'service.auth.events.code_requested', []]);
     const data = { challenge_id, user_id, purpose, locale: 'ru', expires_at: iso.expires_at };
-    const { requestId: requestid } = scene.origin;
-    expect(row?.event).toMatchObject({ data, requestid, time: scene.now().toISOString() });
-    expect(scene.audited).toEqual([[{ event: 'code.requested', user_id, purpose }, scene.origin]]);
-    expect(scene.verdicts).toEqual([false, true]);
+    const { requestId: requestid } = fixture.origin;
+    expect(row?.event).toMatchObject({ data, requestid, time: fixture.now().toISOString() });
+    expect(fixture.audited).toEqual([[{ event: 'code.requested', user_id, purpose }, fixture.origin]]);
+    expect(fixture.verdicts).toEqual([false, true]);
     await untilPublished(user_id);
     expect(publishedTo(user_id)).toEqual([row?.event]);
   });
 
   test.each<[string, () => Promise<Partial<CodeRequest>>]>([
     ['has no account', async () => ({})],
-    ['must not be written to', async () => ({ userId: (await scene.user())._id, isWithheld: true })],
+    ['must not be written to', async () => ({ userId: (await fixture.user())._id, isWithheld: true })],
   ])('a request for a code to an address that %s does the same work, and sends nothing', async (_, given) => {
     const fields = await given();
     const { challenge_id } = await request(fields);
-    const { user_id } = (await scene.storedChallenge(challenge_id)) as ChallengeDocument;
+    const { user_id } = (await fixture.storedChallenge(challenge_id)) as ChallengeDocument;
     if (fields.userId !== undefined) expect(user_id).toBe(fields.userId);
-    else expect(await scene.storedUser(user_id)).toBeNull();
-    expect(await scene.rows()).toMatchObject([{ state: 'delivered', event: { data: { challenge_id, user_id } } }]);
-    expect(scene.audited).toEqual([[{ event: 'code.requested', user_id: fields.userId, purpose }, scene.origin]]);
+    else expect(await fixture.storedUser(user_id)).toBeNull();
+    expect(await fixture.rows()).toMatchObject([{ state: 'delivered', event: { data: { challenge_id, user_id } } }]);
+    expect(fixture.audited).toEqual([[{ event: 'code.requested', user_id: fields.userId, purpose }, fixture.origin]]);
     await untilNothingIsHeldBack();
     expect(publishedTo(user_id)).toEqual([]);
   });
 
   test('a request for a code can send another event in its place', async () => {
-    const [user, holder] = [await scene.user(), await scene.user()];
+    const [user, holder] = [await fixture.user(), await fixture.user()];
     const data = { user_id: holder._id, purpose: 'address_in_use', locale: 'en' } as const;
-    const source = { id: randomUUID(), requestId: 'request-2', at: scene.now() };
+    const source = { id: randomUUID(), requestId: 'request-2', at: fixture.now() };
     const instead = createAccountEvent('service.auth.events.notice', data, source);
     await request({ userId: user._id, isWithheld: true, instead });
-    expect(await scene.rows()).toMatchObject([{ state: 'pending', event: instead }]);
+    expect(await fixture.rows()).toMatchObject([{ state: 'pending', event: instead }]);
     await untilPublished(holder._id);
     expect([publishedTo(holder._id), publishedTo(user._id)]).toEqual([[instead], []]);
   });
 
   test('a request for a code comes after the other writes of its transaction, and fails with them', async () => {
-    const { _id: userId } = await scene.user();
-    const { challenges } = scene.deps;
-    await request({ userId, change: (session) => challenges.endAll(userId, scene.now(), session) });
-    expect(await scene.collections.challenges.countDocuments({ user_id: userId, ended_at: null })).toBe(1);
-    await scene.clear();
+    const { _id: userId } = await fixture.user();
+    const { challenges } = fixture.deps;
+    await request({ userId, change: (session) => challenges.endAll(userId, fixture.now(), session) });
+    expect(await fixture.collections.challenges.countDocuments({ user_id: userId, ended_at: null })).toBe(1);
+    await fixture.clear();
     const change = () => Promise.reject(new Error('no'));
     await expect(request({ userId, change })).rejects.toThrow('no');
-    expect([await scene.collections.challenges.countDocuments(), await scene.rows()]).toEqual([0, []]);
+    expect([await fixture.collections.challenges.countDocuments(), await fixture.rows()]).toEqual([0, []]);
   });
 });
 
@@ -99,41 +99,41 @@ describe('a resend of a code', () => {
     deps: Partial<ResendCodeDeps> = {},
     asked: CodePurpose = purpose,
     by?: string,
-  ) => createResendCode({ ...scene.deps, ...deps })(asked, { challenge_id }, scene.origin, by);
+  ) => createResendCode({ ...fixture.deps, ...deps })(asked, { challenge_id }, fixture.origin, by);
   const limited = (retryAfterSeconds: number) => ({ code: 'ERR-RATE-LIMITED', retryAfterSeconds });
 
   test('a resend of a code is counted, and requests the email again, in whatever case the id is written', async () => {
-    const user = await scene.user();
-    const { challenge_id } = await scene.challenge(user, purpose);
-    const before = await scene.storedChallenge(challenge_id);
-    const { origin } = scene;
-    const answer = await createResendCode(scene.deps)(
+    const user = await fixture.user();
+    const { challenge_id } = await fixture.challenge(user, purpose);
+    const before = await fixture.storedChallenge(challenge_id);
+    const { origin } = fixture;
+    const answer = await createResendCode(fixture.deps)(
       purpose,
       { challenge_id: challenge_id.toUpperCase() },
       { ...origin, locale: 'ru' },
     );
     const resend_at = after(60);
     const expires_at = after(540).toISOString();
-    const timestamp = scene.now().toISOString();
+    const timestamp = fixture.now().toISOString();
     expect(answer).toEqual({ challenge_id, expires_at, resend_at: resend_at.toISOString(), timestamp });
     const resent = { ...before, resends_left: 2, resend_at, resent_by: expect.any(String) };
-    expect(await scene.storedChallenge(challenge_id)).toEqual(resent);
-    const [row] = await scene.rows();
+    expect(await fixture.storedChallenge(challenge_id)).toEqual(resent);
+    const [row] = await fixture.rows();
     const data = { challenge_id, user_id: user._id, purpose, locale: 'ru', expires_at };
     expect(row).toMatchObject({ state: 'pending', event: { data } });
-    expect(scene.audited).toEqual([
+    expect(fixture.audited).toEqual([
       [
         { event: 'code.resent', user_id: user._id, purpose },
         { ...origin, locale: 'ru' },
       ],
     ]);
-    expect([scene.told, scene.verdicts]).toEqual([['try'], [false, true]]);
+    expect([fixture.notified, fixture.verdicts]).toEqual([['try'], [false, true]]);
     await untilPublished(user._id);
     expect(publishedTo(user._id)).toEqual([row?.event]);
   });
 
   test('the last resend of a code says that there is no other', async () => {
-    const { challenge_id } = await scene.challenge(await scene.user(), purpose, { resends_left: 1 });
+    const { challenge_id } = await fixture.challenge(await fixture.user(), purpose, { resends_left: 1 });
     expect(await resend(challenge_id)).toMatchObject({ challenge_id, resend_at: null });
   });
 
@@ -141,33 +141,33 @@ describe('a resend of a code', () => {
     ['is not due yet', () => ({ resend_at: after(30) }), 30],
     ['follows the last one', () => ({ resends_left: 0 }), 540],
   ])('a resend of a code that %s is refused with the time to wait', async (_, fields, seconds) => {
-    const { challenge_id } = await scene.challenge(await scene.user(), purpose, fields());
-    const before = await scene.storedChallenge(challenge_id);
+    const { challenge_id } = await fixture.challenge(await fixture.user(), purpose, fields());
+    const before = await fixture.storedChallenge(challenge_id);
     await expect(resend(challenge_id)).rejects.toMatchObject(limited(seconds));
     const { user_id } = before ?? {};
     const event = { event: 'limit.exceeded', reason: 'code_resend', user_id };
-    expect(scene.audited).toEqual([[event, scene.origin]]);
-    expect([await scene.storedChallenge(challenge_id), await scene.rows()]).toEqual([before, []]);
+    expect(fixture.audited).toEqual([[event, fixture.origin]]);
+    expect([await fixture.storedChallenge(challenge_id), await fixture.rows()]).toEqual([before, []]);
   });
 
   test('the second of two simultaneous resends of a code has to wait as well', async () => {
-    const { challenge_id } = await scene.challenge(await scene.user(), purpose);
-    const taken = { ...scene.deps.challenges, takeResend: async () => undefined };
+    const { challenge_id } = await fixture.challenge(await fixture.user(), purpose);
+    const taken = { ...fixture.deps.challenges, takeResend: async () => undefined };
     await expect(resend(challenge_id, { challenges: taken })).rejects.toMatchObject(limited(60));
-    expect(await scene.rows()).toEqual([]);
+    expect(await fixture.rows()).toEqual([]);
   });
 
   test.each<[string, Partial<ChallengeDocument>, object]>([
     ['dead', { ended_at: new Date(0) }, { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } }],
     ['expired', { expires_at: new Date(0) }, { code: 'ERR-CODE-EXPIRED' }],
   ])('a resend of the code of a challenge that is %s is refused', async (_, fields, error) => {
-    const { challenge_id } = await scene.challenge(await scene.user(), purpose, fields);
+    const { challenge_id } = await fixture.challenge(await fixture.user(), purpose, fields);
     await expect(resend(challenge_id)).rejects.toMatchObject(error);
   });
 
   test('a resend of a code finds no challenge of another purpose or caller', async () => {
-    const user = await scene.user();
-    const { challenge_id } = await scene.challenge(user, purpose);
+    const user = await fixture.user();
+    const { challenge_id } = await fixture.challenge(user, purpose);
     const unknown = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
     await expect(resend(randomUUID())).rejects.toMatchObject(unknown);
     await expect(resend(challenge_id, {}, 'account_deletion')).rejects.toMatchObject(unknown);
@@ -180,62 +180,62 @@ describe('a resend of a code', () => {
       'a new address that nobody has',
       'pending',
       'email_change',
-      () => scene.user({ pending_email: 'New@example.com' }),
+      () => fixture.user({ pending_email: 'New@example.com' }),
     ],
     ['a new address that another account has', 'delivered', 'email_change', () => wanting('other@example.com')],
     ['the address, whatever the account wants', 'pending', 'password_reset', () => wanting('third@example.com')],
     ['the account’s own address in another spelling', 'pending', 'email_change', () => respelling()],
-    ['no new address any more', 'pending', 'email_change', () => scene.user()],
-    ['nobody', 'delivered', 'password_reset', async () => ({ ...(await scene.user()), _id: randomUUID() })],
+    ['no new address any more', 'pending', 'email_change', () => fixture.user()],
+    ['nobody', 'delivered', 'password_reset', async () => ({ ...(await fixture.user()), _id: randomUUID() })],
   ])('the event of a resend to %s is stored as %s', async (_, state, asked, person) => {
-    const { challenge_id } = await scene.challenge(await person(), asked);
+    const { challenge_id } = await fixture.challenge(await person(), asked);
     await resend(challenge_id, {}, asked);
-    expect(await scene.rows()).toMatchObject([{ state }]);
+    expect(await fixture.rows()).toMatchObject([{ state }]);
   });
 
   /** Stores an account that wants to change to the address of another account. */
   async function wanting(email: string): Promise<UserDocument> {
-    await scene.user({ email, email_key: email });
-    return scene.user({ pending_email: email });
+    await fixture.user({ email, email_key: email });
+    return fixture.user({ pending_email: email });
   }
 
   async function respelling(): Promise<UserDocument> {
-    return scene.user({ email: 'a@example.com', email_key: 'a@example.com', pending_email: 'A@example.com' });
+    return fixture.user({ email: 'a@example.com', email_key: 'a@example.com', pending_email: 'A@example.com' });
   }
 });
 
 describe('a check of a code', () => {
   const check = (body: { challenge_id: string; code: string }, userId?: string, asked: CodePurpose = purpose) =>
-    createCheckCode(scene.deps)(asked, body, scene.origin, userId === undefined ? {} : { user_id: userId });
+    createCheckCode(fixture.deps)(asked, body, fixture.origin, userId === undefined ? {} : { user_id: userId });
   const failed = (user_id: string | undefined, reason: string) => [
-    [{ event: 'code.failed', user_id, purpose, reason }, scene.origin],
+    [{ event: 'code.failed', user_id, purpose, reason }, fixture.origin],
   ];
   const wrong = (code: string) => String((Number(code) + 1) % 1e8).padStart(8, '0');
   const invalid = (tries_left = 0) => ({ code: 'ERR-CODE-INVALID', details: { tries_left } });
-  const challenges = () => scene.deps.challenges;
+  const challenges = () => fixture.deps.challenges;
   const use = async (code: Awaited<ReturnType<typeof check>>) =>
-    scene.mongo.withSession((session) =>
-      session.withTransaction(() => useCode(challenges(), code, scene.now(), session)),
+    fixture.mongo.withSession((session) =>
+      session.withTransaction(() => useCode(challenges(), code, fixture.now(), session)),
     );
   const isUsed = (code: Awaited<ReturnType<typeof check>>) => isCodeUsed(challenges(), code);
 
   test('a right code returns its account, and is used up in the transaction of what it permits', async () => {
-    const user = await scene.user();
-    const { challenge_id, code } = await scene.challenge(user, purpose);
+    const user = await fixture.user();
+    const { challenge_id, code } = await fixture.challenge(user, purpose);
     const body = { challenge_id: challenge_id.toUpperCase(), code };
     const [one, other] = [await check(body), await check(body, user._id)];
     expect([one.user, other.user]).toEqual([user, user]);
-    expect(await scene.storedChallenge(challenge_id)).toMatchObject({ tries_left: 5, ended_at: null });
+    expect(await fixture.storedChallenge(challenge_id)).toMatchObject({ tries_left: 5, ended_at: null });
     expect([await isUsed(one), await isUsed(other)]).toEqual([false, false]);
     await use(one);
     await expect(use(other)).rejects.toMatchObject(invalid());
     expect([await isUsed(one), await isUsed(other)]).toEqual([true, false]);
-    expect(await scene.storedChallenge(challenge_id)).toMatchObject({ ended_at: scene.now() });
-    expect(scene.audited).toEqual([]);
+    expect(await fixture.storedChallenge(challenge_id)).toMatchObject({ ended_at: fixture.now() });
+    expect(fixture.audited).toEqual([]);
   });
 
   test('a right code is refused in its transaction if five wrong ones were counted since it was compared', async () => {
-    const { challenge_id, code } = await scene.challenge(await scene.user(), purpose);
+    const { challenge_id, code } = await fixture.challenge(await fixture.user(), purpose);
     const right = await check({ challenge_id, code });
     for (const left of [4, 3, 2, 1, 0]) {
       await expect(check({ challenge_id, code: wrong(code) })).rejects.toMatchObject(invalid(left));
@@ -245,51 +245,51 @@ describe('a check of a code', () => {
   });
 
   test('a wrong code gets no verdict if others have left no try for it', async () => {
-    const user = await scene.user();
-    const { challenge_id, code } = await scene.challenge(user, purpose, { tries_left: 1 });
+    const user = await fixture.user();
+    const { challenge_id, code } = await fixture.challenge(user, purpose, { tries_left: 1 });
     const guess = () => expect(check({ challenge_id, code: wrong(code) })).rejects.toMatchObject(invalid(0));
     await Promise.all(Array.from({ length: 8 }, guess));
-    const reasons = scene.audited.map(([event]) => ('reason' in event ? event.reason : undefined));
+    const reasons = fixture.audited.map(([event]) => ('reason' in event ? event.reason : undefined));
     expect(reasons.toSorted()).toEqual([...Array(7).fill('dead'), 'wrong']);
   });
 
   test('a wrong code takes a try', async () => {
-    const user = await scene.user();
-    const { challenge_id, code } = await scene.challenge(user, purpose);
+    const user = await fixture.user();
+    const { challenge_id, code } = await fixture.challenge(user, purpose);
     await expect(check({ challenge_id, code: wrong(code) })).rejects.toMatchObject(invalid(4));
-    expect(scene.audited).toEqual(failed(user._id, 'wrong'));
+    expect(fixture.audited).toEqual(failed(user._id, 'wrong'));
   });
 
   test.each<[string, Partial<ChallengeDocument>, object]>([
     ['dead', { tries_left: 0 }, { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } }],
     ['expired', { expires_at: new Date(0) }, { code: 'ERR-CODE-EXPIRED' }],
   ])('the code of a challenge that is %s is refused', async (reason, fields, error) => {
-    const user = await scene.user();
-    const asked = await scene.challenge(user, purpose, fields);
+    const user = await fixture.user();
+    const asked = await fixture.challenge(user, purpose, fields);
     await expect(check(asked)).rejects.toMatchObject(error);
-    expect(scene.audited).toEqual(failed(user._id, reason));
+    expect(fixture.audited).toEqual(failed(user._id, reason));
   });
 
   test('a check of a code finds no challenge of another purpose or caller', async () => {
-    const user = await scene.user();
-    const asked = await scene.challenge(user, 'account_deletion');
+    const user = await fixture.user();
+    const asked = await fixture.challenge(user, 'account_deletion');
     await expect(check(asked)).rejects.toMatchObject(invalid());
-    expect(scene.audited).toEqual(failed(undefined, 'unknown'));
+    expect(fixture.audited).toEqual(failed(undefined, 'unknown'));
     await expect(check(asked, randomUUID(), 'account_deletion')).rejects.toMatchObject(invalid());
     expect((await check(asked, user._id, 'account_deletion')).user).toEqual(user);
   });
 
   test('every code of an unknown account is refused, and so is one to an address that an account no longer wants', async () => {
-    const nobody = { ...(await scene.user()), _id: randomUUID() };
-    const asked = await scene.challenge(nobody, 'email_change');
+    const nobody = { ...(await fixture.user()), _id: randomUUID() };
+    const asked = await fixture.challenge(nobody, 'email_change');
     await expect(check(asked, undefined, 'email_change')).rejects.toMatchObject(invalid(4));
-    expect(scene.audited[0]?.[0]).toMatchObject({ user_id: undefined, reason: 'wrong' });
-    const contented = await scene.challenge(await scene.user(), 'email_change');
+    expect(fixture.audited[0]?.[0]).toMatchObject({ user_id: undefined, reason: 'wrong' });
+    const contented = await fixture.challenge(await fixture.user(), 'email_change');
     await expect(check(contented, undefined, 'email_change')).rejects.toMatchObject(invalid(4));
   });
 
   test('a check of a code waits for a key that has just been made, and asks to retry if it does not come', async () => {
-    const user = await scene.user();
+    const user = await fixture.user();
     const [former, newer] = [{ keys: [generateSecretKey()] } as const, { keys: [generateSecretKey()] } as const];
     let rereads = 0;
     const arriving = (set: typeof newer) => {
@@ -302,13 +302,13 @@ describe('a check of a code', () => {
         },
       };
     };
-    scene.keys.use({ current: () => newer, reread: async () => undefined });
-    const asked = await scene.challenge(user, purpose);
-    scene.keys.use(arriving(newer));
+    fixture.keys.use({ current: () => newer, reread: async () => undefined });
+    const asked = await fixture.challenge(user, purpose);
+    fixture.keys.use(arriving(newer));
     expect((await check(asked)).user).toEqual(user);
     expect((await check(asked)).user).toEqual(user);
     expect(rereads).toBe(1);
-    scene.keys.use(arriving(former));
+    fixture.keys.use(arriving(former));
     await expect(check(asked)).rejects.toBeInstanceOf(MissingKeyError);
   });
 });
@@ -318,5 +318,5 @@ test.each([
   [{}, { locale: 'ru' }, 'ru'],
   [undefined, {}, 'en'],
 ] as const)('a mail to %j, asked for by %j, is written in %s', (user, asked, locale) => {
-  expect(mailLocale(user, { ...scene.origin, ...asked })).toBe(locale);
+  expect(mailLocale(user, { ...fixture.origin, ...asked })).toBe(locale);
 });

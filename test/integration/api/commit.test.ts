@@ -12,20 +12,20 @@ import {
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { createIds } from '../../../services/api/src/request/ids.ts';
 import { createWarnOfGuesses } from '../../../services/api/src/usecases/proofs/check-password.ts';
-import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
-import { bearerOf } from '../../support/use-case-scene.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
+import { bearerOf } from '../../support/use-case-fixture.ts';
 
-let scene: AccountScene;
+let fixture: AccountFixture;
 beforeAll(async () => {
-  scene = await openAccountScene();
+  fixture = await openAccountFixture();
 });
-beforeEach(() => scene.clear());
-afterAll(() => scene.close());
+beforeEach(() => fixture.clear());
+afterAll(() => fixture.close());
 
 const user_id = randomUUID();
 const session_id = randomUUID();
 const newEvent = () => {
-  const origin = { id: randomUUID(), requestId: 'request-1', traceparent: undefined, at: scene.now() };
+  const origin = { id: randomUUID(), requestId: 'request-1', traceparent: undefined, at: fixture.now() };
   return createAccountEvent(
     'service.auth.events.email_verified',
     { user_id, verified_at: origin.at.toISOString() },
@@ -36,10 +36,10 @@ const newEvent = () => {
 /** Returns a change that writes nothing itself. */
 function changeOf(outcome: Partial<Outcome>, rest: Partial<Change<Outcome>> = {}): Change<Outcome> {
   const work = async () => ({ events: none, audit: none, sessions: none, ...outcome });
-  return { at: scene.now(), isCommitted: 'by event', ifClientLeft: 'commit', work, ...rest };
+  return { at: fixture.now(), isCommitted: 'by event', ifClientLeft: 'commit', work, ...rest };
 }
 
-const gone = () => ({ ...scene.origin, isAbandoned: () => true });
+const gone = () => ({ ...fixture.origin, isAbandoned: () => true });
 
 describe('a change', () => {
   test('a change appends its events, and after the commit publishes, notifies, audits and announces, in this order', async () => {
@@ -48,90 +48,99 @@ describe('a change', () => {
     const step = (name: string) => (what: unknown) => void steps.push([name, what]);
     const tellers: Partial<CommitDeps> = {
       publishEvent: step('published'),
-      tellSessions: step('told'),
+      notifySessions: step('notified'),
       audit: step('audited'),
       announce: async (announcement) => step('announced')(announcement),
     };
     const ended = { userId: user_id, reason: 'password_changed', sessionIds: [session_id] } as const;
     const verified = { event: 'account.email_verified', user_id } as const;
-    const content = { topic: 'topic', payload: {}, id: one.id, at: scene.now() };
+    const content = { topic: 'topic', payload: {}, id: one.id, at: fixture.now() };
     const sessions = [ended, { changed: [{ sessionId: 'moved', ver: 2 }] }];
     const outcome = { events: [one, two], audit: [verified], sessions, messages: [{ to: ['other'], content }] };
-    await scene.commitWith(tellers)(changeOf(outcome), scene.origin);
-    const [at, requestId] = [scene.now(), scene.origin.requestId];
+    await fixture.commitWith(tellers)(changeOf(outcome), fixture.origin);
+    const [at, requestId] = [fixture.now(), fixture.origin.requestId];
     expect(steps).toEqual([
       ['published', one],
       ['published', two],
-      ['told', ['other']],
+      ['notified', ['other']],
       ['audited', verified],
       ['audited', { event: 'session.revoked', user_id, session_id, reason: 'password_changed' }],
       ['announced', { sessionIds: [session_id], reason: 'SESSION_REVOKED', requestId, at }],
       ['announced', { changed: [{ sessionId: 'moved', ver: 2 }], reason: 'GROUP_CHANGED', requestId, at }],
     ]);
-    expect((await scene.rows()).map(({ event, state }) => [event, state])).toEqual(
+    expect((await fixture.rows()).map(({ event, state }) => [event, state])).toEqual(
       [one, two].sort((a, b) => (a.id < b.id ? -1 : 1)).map((event) => [event, 'pending']),
     );
-    expect(scene.verdicts).toEqual([false, true]);
+    expect(fixture.verdicts).toEqual([false, true]);
   });
 
   test('a change without an event counts as rolled back if its commit gets no answer', async () => {
-    await scene.commit(changeOf({}), scene.origin);
-    expect([scene.verdicts, await scene.rows(), scene.audited, scene.announced]).toEqual([[false, false], [], [], []]);
+    await fixture.commit(changeOf({}), fixture.origin);
+    expect([fixture.verdicts, await fixture.rows(), fixture.audited, fixture.announced]).toEqual([
+      [false, false],
+      [],
+      [],
+      [],
+    ]);
   });
 
   test('a change of a caller whose session has ended or is gone is refused, unless it says otherwise', async () => {
-    const [live, ended] = [await scene.session(), await scene.session({ is_revoked: true })];
-    const by = ({ document }: Pick<typeof live, 'document'>) => ({ ...scene.origin, caller: bearerOf({ document }) });
+    const [live, ended] = [await fixture.session(), await fixture.session({ is_revoked: true })];
+    const by = ({ document }: Pick<typeof live, 'document'>) => ({ ...fixture.origin, caller: bearerOf({ document }) });
     const gone = { document: { ...live.document, _id: randomUUID() } };
     const over = { code: 'IAD_JWT_ACCESS_INVALID' };
     for (const caller of [ended, gone]) {
-      await expect(scene.commit(changeOf({ events: [newEvent()] }), by(caller))).rejects.toMatchObject(over);
-      await scene.commit(changeOf({}, { outlivesCaller: true }), by(caller));
+      await expect(fixture.commit(changeOf({ events: [newEvent()] }), by(caller))).rejects.toMatchObject(over);
+      await fixture.commit(changeOf({}, { outlivesCaller: true }), by(caller));
     }
-    expect([await scene.rows(), scene.published]).toEqual([[], []]);
-    await scene.commit(changeOf({ events: [newEvent()] }), by(live));
-    expect(await scene.rows()).toHaveLength(1);
+    expect([await fixture.rows(), fixture.published]).toEqual([[], []]);
+    await fixture.commit(changeOf({ events: [newEvent()] }), by(live));
+    expect(await fixture.rows()).toHaveLength(1);
   });
 
   test('an event that may be for nobody is published a moment later, and only if it is for a user', async () => {
     const make = (isFor: 'user' | 'nobody') => Array.from({ length: 9 }, () => ({ event: newEvent(), isFor }));
-    const [told, untold] = [make('user'), make('nobody')];
-    await scene.commit(changeOf({ events: [...told, ...untold] }), scene.origin);
-    await waitUntil(async () => scene.published.length >= told.length, { what: 'the events', timeoutMs: 60_000 });
+    const [notified, untold] = [make('user'), make('nobody')];
+    await fixture.commit(changeOf({ events: [...notified, ...untold] }), fixture.origin);
+    await waitUntil(async () => fixture.published.length >= notified.length, { what: 'the events', timeoutMs: 60_000 });
     const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id).toSorted();
-    expect(idsOf(scene.published)).toEqual(idsOf(told.map(({ event }) => event)));
-    const pending = (await scene.rows()).filter(({ state }) => state === 'pending').map(({ event }) => event);
-    expect(idsOf(pending)).toEqual(idsOf(scene.published));
-    expect(scene.verdicts).toEqual([false, true]);
+    expect(idsOf(fixture.published)).toEqual(idsOf(notified.map(({ event }) => event)));
+    const pending = (await fixture.rows()).filter(({ state }) => state === 'pending').map(({ event }) => event);
+    expect(idsOf(pending)).toEqual(idsOf(fixture.published));
+    expect(fixture.verdicts).toEqual([false, true]);
   });
 
   test('a warning of guesses is such an event, so the time of the answer does not show whether there is an account', async () => {
     const events: unknown[] = [];
     const commit: Commit = async (change, origin) => {
-      const outcome = await scene.commit(change, origin);
+      const outcome = await fixture.commit(change, origin);
       events.push(...outcome.events);
       return outcome;
     };
     const secondFactors = { noteWarning: async () => true };
-    const warn = createWarnOfGuesses({ ...{ secondFactors, commit, now: scene.now }, ids: createIds(Date.now) });
-    for (const user of [{ _id: user_id }, undefined]) await warn('password', user, scene.origin);
+    const warn = createWarnOfGuesses({ ...{ secondFactors, commit, now: fixture.now }, ids: createIds(Date.now) });
+    for (const user of [{ _id: user_id }, undefined]) await warn('password', user, fixture.origin);
     expect(events).toMatchObject([{ isFor: 'user' }, { isFor: 'nobody' }]);
-    await waitUntil(async () => scene.published.length === 1, { what: 'the warning', timeoutMs: 60_000 });
+    await waitUntil(async () => fixture.published.length === 1, { what: 'the warning', timeoutMs: 60_000 });
   });
 
   test('a change whose work fails notifies nobody', async () => {
     const work = () => Promise.reject(new Error('no'));
-    await expect(scene.commit(changeOf({}, { work }), scene.origin)).rejects.toThrow('no');
-    expect([scene.published, scene.audited, scene.announced, scene.messages]).toEqual([[], [], [], []]);
+    await expect(fixture.commit(changeOf({}, { work }), fixture.origin)).rejects.toThrow('no');
+    expect([fixture.published, fixture.audited, fixture.announced, fixture.messages]).toEqual([[], [], [], []]);
   });
 
   test('a change of a client that has disconnected is committed or not, as the change says', async () => {
     const outcome = { events: [newEvent()], audit: [{ event: 'account.email_verified', user_id } as const] };
-    const aborted = scene.commit(changeOf(outcome, { ifClientLeft: 'abort' }), gone());
+    const aborted = fixture.commit(changeOf(outcome, { ifClientLeft: 'abort' }), gone());
     await expect(aborted).rejects.toBeInstanceOf(RequestAbandoned);
-    expect([await scene.rows(), scene.published, scene.audited]).toEqual([[], [], []]);
-    await scene.commit(changeOf(outcome), gone());
-    expect([await scene.rows(), scene.published, scene.audited]).toMatchObject([{ length: 1 }, { length: 1 }, [{}]]);
+    expect([await fixture.rows(), fixture.published, fixture.audited]).toEqual([[], [], []]);
+    await fixture.commit(changeOf(outcome), gone());
+    expect([await fixture.rows(), fixture.published, fixture.audited]).toMatchObject([
+      { length: 1 },
+      { length: 1 },
+      [{}],
+    ]);
   });
 });
 
@@ -139,18 +148,19 @@ test('a change that forgets one of its five parts does not compile', () => {
   const at = new Date(0);
   const isCommitted = 'by event';
   const ifClientLeft = 'commit';
+  const { commit, origin } = fixture;
   // Each line must be an error to the compiler, which otherwise reports the comment above the line.
   const forgetful = () => [
     // @ts-expect-error: events
-    scene.commit({ at, isCommitted, ifClientLeft, work: async () => ({ audit: none, sessions: none }) }, scene.origin),
+    commit({ at, isCommitted, ifClientLeft, work: async () => ({ audit: none, sessions: none }) }, origin),
     // @ts-expect-error: the audit log
-    scene.commit({ at, isCommitted, ifClientLeft, work: async () => ({ events: none, sessions: none }) }, scene.origin),
+    commit({ at, isCommitted, ifClientLeft, work: async () => ({ events: none, sessions: none }) }, origin),
     // @ts-expect-error: sessions
-    scene.commit({ at, isCommitted, ifClientLeft, work: async () => ({ events: none, audit: none }) }, scene.origin),
+    commit({ at, isCommitted, ifClientLeft, work: async () => ({ events: none, audit: none }) }, origin),
     // @ts-expect-error: how the store knows it
-    scene.commit({ at, ifClientLeft, work: async () => ({ events: none, audit: none, sessions: none }) }, scene.origin),
+    commit({ at, ifClientLeft, work: async () => ({ events: none, audit: none, sessions: none }) }, origin),
     // @ts-expect-error: a client that has left
-    scene.commit({ at, isCommitted, work: async () => ({ events: none, audit: none, sessions: none }) }, scene.origin),
+    commit({ at, isCommitted, work: async () => ({ events: none, audit: none, sessions: none }) }, origin),
   ];
   expect(forgetful).toHaveLength(0);
 });

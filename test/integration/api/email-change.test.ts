@@ -10,33 +10,33 @@ import {
   createRequestEmailChange,
   type RequestEmailChangeDeps,
 } from '../../../services/api/src/usecases/credentials/request-email-change.ts';
-import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
-import { bearerOf, type StoredSession } from '../../support/use-case-scene.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
+import { bearerOf, type StoredSession } from '../../support/use-case-fixture.ts';
 
-let scene: AccountScene;
+let fixture: AccountFixture;
 beforeAll(async () => {
-  scene = await openAccountScene();
-  await scene.collections.users.createIndex({ email_key: 1 }, { unique: true, name: 'email_key_unique' });
+  fixture = await openAccountFixture();
+  await fixture.collections.users.createIndex({ email_key: 1 }, { unique: true, name: 'email_key_unique' });
 });
-beforeEach(() => scene.clear());
-afterAll(() => scene.close());
+beforeEach(() => fixture.clear());
+afterAll(() => fixture.close());
 
 const purpose = 'email_change';
 const new_email = 'New@example.com';
-const after = (seconds: number) => new Date(scene.now().getTime() + seconds * 1_000);
+const after = (seconds: number) => new Date(fixture.now().getTime() + seconds * 1_000);
 const threeDays = 259_200;
 const pending = () => ({ pending_email: new_email, pending_email_until: after(600) });
 const formerOf = (email: string, until: Date): FormerEmail => ({
   ...{ change_id: randomUUID(), email, email_key: email.toLowerCase(), until },
 });
-const challenges = (filter: object = {}) => scene.collections.challenges.find(filter).toArray();
+const challenges = (filter: object = {}) => fixture.collections.challenges.find(filter).toArray();
 /** Events of codes that other tests requested may come late, but they belong to other users. */
-const publishedTo = ({ _id }: UserDocument) => scene.published.filter(({ subject }) => subject === _id);
+const publishedTo = ({ _id }: UserDocument) => fixture.published.filter(({ subject }) => subject === _id);
 
 /** Stores an account with the session that sends the request. */
 async function account(fields: Partial<UserDocument> = {}) {
-  const user = await scene.user(fields);
-  return { user, phone: await scene.session({ user_id: user._id }) };
+  const user = await fixture.user(fields);
+  return { user, phone: await fixture.session({ user_id: user._id }) };
 }
 
 /** Changes of an account after which a request may no longer rely on what it has read. */
@@ -45,65 +45,67 @@ const changes: [string, Partial<UserDocument>][] = [
   ['address', { email_key: 'other@example.com' }],
 ];
 const write = ({ _id }: UserDocument, fields: Partial<UserDocument>) =>
-  scene.collections.users.updateOne({ _id }, { $set: fields });
+  fixture.collections.users.updateOne({ _id }, { $set: fields });
 
 describe('a request to change the address', () => {
   const request = (phone: StoredSession, given: Partial<RequestEmailChangeDeps> = {}) => {
     const body = { current_password: 'correct horse battery', new_email };
-    return createRequestEmailChange({ ...scene.deps, ...given })(body, bearerOf(phone), scene.origin);
+    return createRequestEmailChange({ ...fixture.deps, ...given })(body, bearerOf(phone), fixture.origin);
   };
   /** Expects that nothing was written. */
   const expectUnchanged = async (user: UserDocument) =>
-    expect([await scene.storedUser(user._id), await challenges(), await scene.rows()]).toEqual([user, [], []]);
+    expect([await fixture.storedUser(user._id), await challenges(), await fixture.rows()]).toEqual([user, [], []]);
 
   test('a request to change the address is stored and sends a code, under the limits of the account', async () => {
     const { user, phone } = await account({ locale: 'ru' });
     const { challenge_id } = await request(phone);
-    expect(await scene.storedUser(user._id)).toEqual({ ...user, ...pending(), touches: 1 });
+    expect(await fixture.storedUser(user._id)).toEqual({ ...user, ...pending(), touches: 1 });
     expect(await challenges()).toMatchObject([{ _id: challenge_id, purpose, user_id: user._id, ended_at: null }]);
     const data = { challenge_id, user_id: user._id, purpose, locale: 'ru' };
-    expect(await scene.rows()).toMatchObject([{ state: 'pending', event: { data } }]);
+    expect(await fixture.rows()).toMatchObject([{ state: 'pending', event: { data } }]);
     const { email } = user;
     const order = { email, isVerified: false, hasAccess: true, change: { userId: user._id, to: new_email } };
-    expect(scene.told).toEqual([email, 'succeeded', 'code', order]);
+    expect(fixture.notified).toEqual([email, 'succeeded', 'code', order]);
   });
 
   test('a request to change the address invalidates the code of an earlier request, and no other', async () => {
     const { user, phone } = await account();
-    const [earlier, other] = [await scene.challenge(user, purpose), await scene.challenge(user, 'password_reset')];
+    const [earlier, other] = [await fixture.challenge(user, purpose), await fixture.challenge(user, 'password_reset')];
     const { challenge_id } = await request(phone);
     const open = await challenges({ ended_at: null });
     expect(open.map(({ _id }) => _id).toSorted()).toEqual([challenge_id, other.challenge_id].toSorted());
-    expect(await scene.storedChallenge(earlier.challenge_id)).toMatchObject({ ended_at: scene.now() });
+    expect(await fixture.storedChallenge(earlier.challenge_id)).toMatchObject({ ended_at: fixture.now() });
   });
 
   test('a request for another account’s address does the same, and notifies that account in place of a code', async () => {
     const { user, phone } = await account();
     const key = new_email.toLowerCase();
-    const holder = await scene.user({ email: key, email_key: key, locale: 'ru' });
+    const holder = await fixture.user({ email: key, email_key: key, locale: 'ru' });
     await request(phone);
-    expect(await scene.storedUser(user._id)).toEqual({ ...user, ...pending(), touches: 1 });
+    expect(await fixture.storedUser(user._id)).toEqual({ ...user, ...pending(), touches: 1 });
     expect(await challenges()).toMatchObject([{ purpose, user_id: user._id, ended_at: null }]);
-    const rows = await scene.rows();
+    const rows = await fixture.rows();
     const data = { user_id: holder._id, purpose: 'address_in_use', locale: 'ru' };
-    const { requestId } = scene.origin;
+    const { requestId } = fixture.origin;
     expect(rows.map(({ topic, state, event }) => [topic, state, event.data, event.time, event.requestid])).toEqual([
-      ['service.auth.events.notice', 'pending', data, scene.now().toISOString(), requestId],
+      ['service.auth.events.notice', 'pending', data, fixture.now().toISOString(), requestId],
     ]);
   });
 
   test('a request for an address that another account can get back notifies nobody', async () => {
     const { user, phone } = await account();
-    await scene.user({ former_emails: [formerOf(new_email, after(1))] });
+    await fixture.user({ former_emails: [formerOf(new_email, after(1))] });
     await request(phone);
-    expect(await scene.rows()).toMatchObject([{ state: 'delivered', event: { data: { user_id: user._id, purpose } } }]);
+    expect(await fixture.rows()).toMatchObject([
+      { state: 'delivered', event: { data: { user_id: user._id, purpose } } },
+    ]);
   });
 
   test('a request for another spelling of the account’s own address sends a code', async () => {
     const key = new_email.toLowerCase();
     const { phone } = await account({ email: key, email_key: key });
     await request(phone);
-    expect(await scene.rows()).toMatchObject([{ state: 'pending', event: { data: { purpose } } }]);
+    expect(await fixture.rows()).toMatchObject([{ state: 'pending', event: { data: { purpose } } }]);
   });
 
   test.each(changes)(
@@ -111,7 +113,7 @@ describe('a request to change the address', () => {
     async (_, fields) => {
       const { user, phone } = await account();
       const reauthenticate: RequestEmailChangeDeps['reauthenticate'] = async (...given) => {
-        const seen = await scene.deps.reauthenticate(...given);
+        const seen = await fixture.deps.reauthenticate(...given);
         await write(user, fields);
         return seen;
       };
@@ -133,31 +135,31 @@ describe('a request to change the address', () => {
 
 describe('a change of the address', () => {
   const change = (phone: StoredSession, asked: { challenge_id: string; code: string }, given = {}) =>
-    createChangeEmail({ ...scene.deps, ...given })(asked, bearerOf(phone), scene.origin);
+    createChangeEmail({ ...fixture.deps, ...given })(asked, bearerOf(phone), fixture.origin);
 
   /** Stores an account that waits for the code sent to its new address, with another session and another open code. */
   async function changing(fields: Partial<UserDocument> = {}) {
     const { user, phone } = await account({ ...pending(), ...fields });
-    const tablet = await scene.session({ user_id: user._id });
-    const [asked, other] = [await scene.challenge(user, purpose), await scene.challenge(user, 'password_reset')];
+    const tablet = await fixture.session({ user_id: user._id });
+    const [asked, other] = [await fixture.challenge(user, purpose), await fixture.challenge(user, 'password_reset')];
     return { user, phone, tablet, asked, other };
   }
   type Changing = Awaited<ReturnType<typeof changing>>;
 
   /** Expects that account, sessions and codes are unchanged, and nothing was announced. */
   async function expectUnchanged({ user, phone, tablet }: Changing): Promise<void> {
-    expect(await scene.storedUser(user._id)).toEqual(user);
-    for (const { document } of [phone, tablet]) expect(await scene.asStored(document._id)).toEqual(document);
+    expect(await fixture.storedUser(user._id)).toEqual(user);
+    for (const { document } of [phone, tablet]) expect(await fixture.asStored(document._id)).toEqual(document);
     expect(await challenges({ ended_at: { $ne: null } })).toEqual([]);
-    expect([await scene.rows(), publishedTo(user), scene.announced, scene.audited]).toEqual([[], [], [], []]);
-    expect(scene.told).toEqual(['try']);
+    expect([await fixture.rows(), publishedTo(user), fixture.announced, fixture.audited]).toEqual([[], [], [], []]);
+    expect(fixture.notified).toEqual(['try']);
   }
   const taken = { code: 'ERR-EMAIL-ALREADY-EXISTS', details: { rejected_email: new_email } };
 
   /** Runs something between the comparison of the code and the change. */
   const meanwhile = (work: () => Promise<unknown>): Partial<ChangeEmailDeps> => ({
     async checkCode(...given) {
-      const code = await scene.deps.checkCode(...given);
+      const code = await fixture.deps.checkCode(...given);
       await work();
       return code;
     },
@@ -169,12 +171,12 @@ describe('a change of the address', () => {
     const { user, phone, tablet, asked, other } = await changing(held);
     const { _id: user_id, email, email_key, ...rest } = user;
     const { pending_email, pending_email_until, ...left } = rest;
-    const at = scene.now();
-    const [time, { requestId }] = [at.toISOString(), scene.origin];
+    const at = fixture.now();
+    const [time, { requestId }] = [at.toISOString(), fixture.origin];
     const answer = { message: 'EMAIL_CHANGED', email: new_email, sessions_ended: 1, timestamp: time };
     expect(await change(phone, asked)).toEqual(answer);
 
-    const stored = await scene.storedUser(user_id);
+    const stored = await fixture.storedUser(user_id);
     const change_id = stored?.former_emails?.at(-1)?.change_id;
     const former = { change_id, email, email_key, verified_at: new Date(0), until: after(threeDays) };
     expect(change_id).toMatch(/^[0-9a-f-]{36}$/);
@@ -183,12 +185,12 @@ describe('a change of the address', () => {
       ...{ former_emails: [older, former], known_devices: [phone.document.device_id], touches: 1 },
     });
     for (const id of [asked.challenge_id, other.challenge_id]) {
-      expect(await scene.storedChallenge(id)).toMatchObject({ ended_at: at });
+      expect(await fixture.storedChallenge(id)).toMatchObject({ ended_at: at });
     }
-    expect(await scene.asStored(phone.document._id)).toEqual(phone.document);
+    expect(await fixture.asStored(phone.document._id)).toEqual(phone.document);
     const end = { is_revoked: true, revoked_at: at, revoked_reason: 'revoked_by_user' };
-    expect(await scene.asStored(tablet.document._id)).toMatchObject(end);
-    const rows = await scene.rows();
+    expect(await fixture.asStored(tablet.document._id)).toMatchObject(end);
+    const rows = await fixture.rows();
     expect(rows.map(({ event: { type, data, time, requestid } }) => [type, data, time, requestid])).toEqual(
       [
         ['service.auth.events.email_changed', { user_id, changed_at: time, is_undone: false }],
@@ -197,19 +199,22 @@ describe('a change of the address', () => {
     );
     expect(publishedTo(user)).toEqual(rows.map(({ event }) => event));
     const ids = { user_id, session_id: phone.document._id };
-    expect(scene.audited).toEqual([
-      [{ event: 'account.email_changed', ...ids }, scene.origin],
-      [{ event: 'session.revoked', user_id, session_id: tablet.document._id, reason: 'revoked_by_user' }, scene.origin],
+    expect(fixture.audited).toEqual([
+      [{ event: 'account.email_changed', ...ids }, fixture.origin],
+      [
+        { event: 'session.revoked', user_id, session_id: tablet.document._id, reason: 'revoked_by_user' },
+        fixture.origin,
+      ],
     ]);
-    expect(scene.announced).toMatchObject([{ sessionIds: [tablet.document._id], requestId, at }]);
-    expect(scene.told).toEqual(['try', ['moved', user.email, new_email, phone.document._id]]);
-    expect(scene.verdicts).toEqual([false, true]);
+    expect(fixture.announced).toMatchObject([{ sessionIds: [tablet.document._id], requestId, at }]);
+    expect(fixture.notified).toEqual(['try', ['moved', user.email, new_email, phone.document._id]]);
+    expect(fixture.verdicts).toEqual([false, true]);
   });
 
   test('a change of an address that was never verified records that for an undo', async () => {
     const { user, phone, asked } = await changing();
     await change(phone, asked);
-    const [former] = (await scene.storedUser(user._id))?.former_emails ?? [];
+    const [former] = (await fixture.storedUser(user._id))?.former_emails ?? [];
     expect(former).not.toHaveProperty('verified_at');
   });
 
@@ -218,7 +223,7 @@ describe('a change of the address', () => {
     const email_verified_at = new Date(1);
     const verified = meanwhile(() => write(user, { email_verified_at }));
     await change(phone, asked, verified);
-    const [former] = (await scene.storedUser(user._id))?.former_emails ?? [];
+    const [former] = (await fixture.storedUser(user._id))?.former_emails ?? [];
     expect(former).toMatchObject({ email: user.email, verified_at: email_verified_at });
   });
 
@@ -226,7 +231,7 @@ describe('a change of the address', () => {
     const key = new_email.toLowerCase();
     const { user, phone, asked } = await changing({ email: key, email_key: key });
     await change(phone, asked);
-    expect(await scene.storedUser(user._id)).toMatchObject({ email: new_email, email_key: key });
+    expect(await fixture.storedUser(user._id)).toMatchObject({ email: new_email, email_key: key });
   });
 
   test.each<[string, () => Partial<UserDocument>]>([
@@ -234,15 +239,15 @@ describe('a change of the address', () => {
     ['can get back', () => ({ former_emails: [formerOf(new_email, after(1))] })],
   ])('a change of the address is refused if another account %s the address', async (_, fields) => {
     const house = await changing();
-    await scene.user(fields());
+    await fixture.user(fields());
     await expect(change(house.phone, house.asked)).rejects.toMatchObject(taken);
     await expectUnchanged(house);
   });
 
   test('a change of the address is refused if another account takes the address at the same moment', async () => {
     const house = await changing();
-    await scene.user({ email: new_email, email_key: new_email.toLowerCase() });
-    const emailChanges = { ...scene.deps.emailChanges, findHolder: async () => undefined };
+    await fixture.user({ email: new_email, email_key: new_email.toLowerCase() });
+    const emailChanges = { ...fixture.deps.emailChanges, findHolder: async () => undefined };
     const cause = expect.objectContaining({ name: 'MongoServerError' });
     await expect(change(house.phone, house.asked, { emailChanges })).rejects.toMatchObject({ ...taken, cause });
     await expectUnchanged(house);
@@ -250,8 +255,8 @@ describe('a change of the address', () => {
 
   test('a change of the address that fails for another reason reports that reason', async () => {
     const house = await changing();
-    const outbox = { ...scene.deps.outbox, append: () => Promise.reject(new Error('no room')) };
-    const commit = scene.commitWith({ outbox });
+    const outbox = { ...fixture.deps.outbox, append: () => Promise.reject(new Error('no room')) };
+    const commit = fixture.commitWith({ outbox });
     await expect(change(house.phone, house.asked, { commit })).rejects.toThrow('no room');
     await expectUnchanged(house);
   });
@@ -272,15 +277,15 @@ describe('a change of the address', () => {
 
   test('a change of the address is refused to a session that has ended since the code was compared', async () => {
     const house = await changing();
-    const end = { reason: 'forced', at: scene.now(), requestId: 'request-2' } as const;
+    const end = { reason: 'forced', at: fixture.now(), requestId: 'request-2' } as const;
     const { _id } = house.phone.document;
     const late = change(
       house.phone,
       house.asked,
-      meanwhile(() => scene.sessions.revokeAll([_id], end)),
+      meanwhile(() => fixture.sessions.revokeAll([_id], end)),
     );
     await expect(late).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
-    const phone = { ...house.phone, document: (await scene.asStored(_id)) ?? house.phone.document };
+    const phone = { ...house.phone, document: (await fixture.asStored(_id)) ?? house.phone.document };
     await expectUnchanged({ ...house, phone });
   });
 
@@ -289,8 +294,8 @@ describe('a change of the address', () => {
   test('a change of the address accepts only the caller’s own code, and only of this purpose', async () => {
     const house = await changing();
     const invalid = { code: 'ERR-CODE-INVALID' };
-    await expect(change(await scene.session(), house.asked)).rejects.toMatchObject(invalid);
+    await expect(change(await fixture.session(), house.asked)).rejects.toMatchObject(invalid);
     await expect(change(house.phone, house.other)).rejects.toMatchObject(invalid);
-    expect(await scene.storedUser(house.user._id)).toEqual(house.user);
+    expect(await fixture.storedUser(house.user._id)).toEqual(house.user);
   });
 });

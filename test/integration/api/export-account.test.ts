@@ -6,60 +6,60 @@ import {
   createExportAccount,
   type ExportAccountDeps,
 } from '../../../services/api/src/usecases/account/export-account.ts';
-import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
-import { bearerOf } from '../../support/use-case-scene.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
+import { bearerOf } from '../../support/use-case-fixture.ts';
 
-let scene: AccountScene;
+let fixture: AccountFixture;
 beforeAll(async () => {
-  scene = await openAccountScene();
+  fixture = await openAccountFixture();
 });
 beforeEach(async () => {
-  await scene.clear();
-  await scene.collections.groups.deleteMany();
+  await fixture.clear();
+  await fixture.collections.groups.deleteMany();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
-const ago = (ms: number) => new Date(scene.now().getTime() - ms);
+const ago = (ms: number) => new Date(fixture.now().getTime() - ms);
 const iso = (ms: number) => ago(ms).toISOString();
 
 /** Stores an account with a session, and exports it. */
 async function exported(fields: Partial<UserDocument> = {}, given: Partial<ExportAccountDeps> = {}) {
-  const user = await scene.user(fields);
-  const phone = await scene.session({ user_id: user._id });
+  const user = await fixture.user(fields);
+  const phone = await fixture.session({ user_id: user._id });
   return { user, phone, answer: await exportOf(phone, given) };
 }
 type Phone = Parameters<typeof bearerOf>[0];
 const exportOf = (phone: Phone, given: Partial<ExportAccountDeps> = {}, current_password = 'correct horse battery') => {
-  const exportAccount = async ({ _id }: Pick<UserDocument, '_id'>) => void scene.told.push(['export', _id]);
-  const deps = { ...scene.deps, limits: { exportAccount }, ...given };
-  return createExportAccount(deps)({ current_password }, bearerOf(phone), scene.origin);
+  const exportAccount = async ({ _id }: Pick<UserDocument, '_id'>) => void fixture.notified.push(['export', _id]);
+  const deps = { ...fixture.deps, limits: { exportAccount }, ...given };
+  return createExportAccount(deps)({ current_password }, bearerOf(phone), fixture.origin);
 };
 
 describe('an export', () => {
   test('an export contains everything that is stored about the caller, and nothing about anybody else', async () => {
     const change = { change_id: randomUUID(), email: 'Old@example.com', email_key: 'old@example.com', until: ago(-5) };
-    const user = await scene.user({
+    const user = await fixture.user({
       ...{ last_login_at: ago(1), former_emails: [change], known_devices: ['phone'], joined_at: ago(2) },
       ...{ display_name: 'Ann', email_verified_at: ago(3), role: 'member', locale: 'ru' },
     });
     const { _id: user_id, home_group_id, account_type } = user;
     const group = { _id: home_group_id, account_type, owner_id: randomUUID(), name: 'Kitchen', member_count: 2 };
-    await scene.collections.groups.insertOne({ ...group, created_at: ago(9), closed_at: null });
+    await fixture.collections.groups.insertOne({ ...group, created_at: ago(9), closed_at: null });
     const device = { device_name: 'Pixel', platform: 'android' } as const;
-    const phone = await scene.session({ user_id, ...device, created_at: ago(7), last_used_at: ago(6) });
+    const phone = await fixture.session({ user_id, ...device, created_at: ago(7), last_used_at: ago(6) });
     const end = { is_revoked: true, revoked_at: ago(4), revoked_reason: 'logout' } as const;
-    const ended = await scene.session({ user_id, ...end });
+    const ended = await fixture.session({ user_id, ...end });
     const asked = { created_at: ago(60_000), expires_at: ago(-540_000) };
-    await scene.challenge(user, 'password_reset', asked);
+    await fixture.challenge(user, 'password_reset', asked);
     const made = { home_group_id, account_type, created_at: ago(8), expires_at: ago(-8), max_uses: 5, uses: 1 };
     const invite = (fields: { created_by: string; revoked_at: Date | null; created_at?: Date }) =>
-      scene.collections.invites.insertOne({ _id: randomUUID(), ...made, ...fields });
+      fixture.collections.invites.insertOne({ _id: randomUUID(), ...made, ...fields });
     await invite({ created_by: user_id, revoked_at: ago(1) });
     await invite({ created_by: user_id, revoked_at: null, created_at: ago(9) });
-    const stranger = await scene.user();
-    await scene.session({ user_id: stranger._id });
-    await scene.challenge(stranger, 'password_reset');
-    await invite({ created_by: stranger._id, revoked_at: null });
+    const unknownDevice = await fixture.user();
+    await fixture.session({ user_id: unknownDevice._id });
+    await fixture.challenge(unknownDevice, 'password_reset');
+    await invite({ created_by: unknownDevice._id, revoked_at: null });
 
     const sessionOf = ({ document }: typeof phone, ended_at: string | null, end_reason: string | null) => ({
       ...{ session_id: document._id, device_id: document.device_id },
@@ -91,8 +91,8 @@ describe('an export', () => {
       timestamp: iso(0),
     });
     const ids = { user_id, session_id: phone.document._id };
-    expect(scene.audited).toEqual([[{ event: 'account.exported', ...ids }, scene.origin]]);
-    expect(scene.told).toEqual([user.email, 'succeeded', ['export', user_id]]);
+    expect(fixture.audited).toEqual([[{ event: 'account.exported', ...ids }, fixture.origin]]);
+    expect(fixture.notified).toEqual([user.email, 'succeeded', ['export', user_id]]);
   });
 
   test('an export of a new account contains empty lists', async () => {
@@ -115,6 +115,6 @@ describe('an export', () => {
     const sessions = { listHeld: () => Promise.reject(new Error('read')) };
     await expect(exportOf(phone, { limits, sessions })).rejects.toMatchObject({ code: 'ERR-RATE-LIMITED' });
     await expect(exportOf(phone, { limits }, 'wrong')).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
-    expect(scene.audited.map(([{ event }]) => event)).toEqual(['account.exported', 'reauthentication.failed']);
+    expect(fixture.audited.map(([{ event }]) => event)).toEqual(['account.exported', 'reauthentication.failed']);
   });
 });

@@ -11,7 +11,7 @@ import { type GoodRequest, goodRequests, sendTo } from '../../support/good-reque
 import { accept, insertInvite } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { keepPrimary, stopReplication } from '../../support/stop-replication.ts';
-import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
 
 /** Operations whose answers tell of stored state, each with and without an `Idempotency-Key` if it takes one. */
 const all = Object.entries(routes) as [RouteName, Route][];
@@ -26,7 +26,7 @@ const cases = [
 /** Two members, so a majority lacks every write that the secondary has not applied. */
 let mongo: LocalMongo;
 let folder: GuardedFolder;
-let scene: TokenScene;
+let fixture: TokenFixture;
 /** Two pods, which wait at most a second for an answer of MongoDB. */
 let pods: readonly [TokenApi, TokenApi];
 let resume: (() => Promise<void>) | undefined;
@@ -41,7 +41,7 @@ let repeatLogin: () => Promise<Answer>;
 const memberUri = (port: number) => `mongodb://127.0.0.1:${port}/?directConnection=true`;
 
 async function secondaryPort(): Promise<number> {
-  const { primary } = await scene.mongo.db('admin').command({ hello: 1 });
+  const { primary } = await fixture.mongo.db('admin').command({ hello: 1 });
   return mongo.ports.find((port) => !String(primary).endsWith(`:${port}`)) ?? 0;
 }
 
@@ -56,11 +56,11 @@ beforeAll(async () => {
   const setParameters = { enableTestCommands: '1' };
   mongo = await startMongo({ dir: folder.dir, members: 2, setParameters, log: () => undefined, onSpawn: folder.watch });
   await keepPrimary(mongo.uri);
-  scene = await openTokenScene({ mongodbUri: mongo.uri });
+  fixture = await openTokenFixture({ mongodbUri: mongo.uri });
   const impatient = { MONGODB_URI: `${mongo.uri}&socketTimeoutMS=1000&maxPoolSize=200` };
-  const [api, ...others] = [await scene.start(), await scene.start(impatient), await scene.start(impatient)];
+  const [api, ...others] = [await fixture.start(), await fixture.start(impatient), await fixture.start(impatient)];
   pods = others as [TokenApi, TokenApi];
-  const on = { ...(api as TokenApi), collections: scene.collections, keyPrefix: scene.database };
+  const on = { ...(api as TokenApi), collections: fixture.collections, keyPrefix: fixture.database };
 
   const prepared: GoodRequest[] = [];
   for (const { name, headers } of cases) {
@@ -91,7 +91,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await resume?.();
-  await scene?.close();
+  await fixture?.close();
   await mongo?.kill();
   await folder?.close();
 });
@@ -117,7 +117,7 @@ test.each(cases.map(({ name, headers }, at) => [name, Object.keys(headers)[0] ??
 // guarantees: final-answers
 test('the repeat of a login hands out no token of a group that the user has joined on the primary alone', async () => {
   expect([login?.status, moved.status, repeated?.status]).toEqual([200, 503, 503]);
-  const user = await scene.collections.users.findOne({ _id: member.user_id });
+  const user = await fixture.collections.users.findOne({ _id: member.user_id });
   expect(user?.home_group_id).not.toBe(member.home_group_id);
 });
 
@@ -130,7 +130,7 @@ test('any number of answers share a fence, but only one that has begun after the
   await resume?.();
   resume = undefined;
   const client = new MongoClient(mongo.uri, { monitorCommands: true });
-  const { begin } = createFence(collectionsOf(client.db(scene.database)));
+  const { begin } = createFence(collectionsOf(client.db(fixture.database)));
   let begun = 0;
   client.on('commandStarted', ({ commandName }) => {
     if (commandName === 'find') begun += 1;
@@ -150,7 +150,7 @@ test('any number of answers share a fence, but only one that has begun after the
 // Must be the last test, because afterwards another member is the primary.
 test('after an election a fence confirms nothing that was read of the former primary', async () => {
   const client = new MongoClient(mongo.uri);
-  const fence = createFence(collectionsOf(client.db(scene.database)));
+  const fence = createFence(collectionsOf(client.db(fixture.database)));
   const [old, other] = [new MongoClient(mongo.uri), new MongoClient(memberUri(await secondaryPort()))];
   try {
     await client.connect();

@@ -18,12 +18,12 @@ import type { Answer } from '../../support/http-client.ts';
 import { keepPrimary } from '../../support/stop-replication.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
-import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
 
 /** Two members, so a majority lacks every write that the secondary has not applied. */
 let mongo: LocalMongo;
 let folder: GuardedFolder;
-let scene: TokenScene;
+let fixture: TokenFixture;
 let api: TokenApi;
 /**
  * Another pod of the same deployment. In one process, two invitations into a group would wait for each other anyway.
@@ -41,8 +41,8 @@ beforeAll(async () => {
   const roles = await Promise.all(members.map((member) => member.db('admin').command({ hello: 1 })));
   const writable = roles.findIndex(({ isWritablePrimary }) => isWritablePrimary);
   [primary, secondary] = [members[writable], members[1 - writable]];
-  scene = await openTokenScene({ mongodbUri: mongo.uri });
-  [api, other] = [await scene.start(), await scene.start()];
+  fixture = await openTokenFixture({ mongodbUri: mongo.uri });
+  [api, other] = [await fixture.start(), await fixture.start()];
   owner = await newSession(api);
 });
 afterAll(async () => {
@@ -51,7 +51,7 @@ afterAll(async () => {
     const stepUp = () => admin(secondary).command({ replSetStepUp: 1 });
     await waitUntil(() => stepUp().then(Boolean, () => false), { what: 'a primary', ...patience });
     await mongo?.waitForPrimary();
-    await scene?.close();
+    await fixture?.close();
   } finally {
     await Promise.all([primary?.close(), secondary?.close()]);
     await mongo?.kill();
@@ -110,7 +110,7 @@ const register = (body: object, key: string): Sending => {
   return (on) => on.registerAccount(body, { 'Idempotency-Key': key });
 };
 const records = 'idempotency';
-const isRegistered = (email: string) => async () => (await scene.collections.users.findOne({ email })) !== null;
+const isRegistered = (email: string) => async () => (await fixture.collections.users.findOne({ email })) !== null;
 
 describe('a retry while a majority lags behind', () => {
   const expectReplayed = ({ first, again, hasWaited }: Pair) => {
@@ -128,7 +128,7 @@ describe('a retry while a majority lags behind', () => {
 
   test('a retry of an unanswered registration that has used up its invite gets its answer while a majority lags', async () => {
     const email = newEmail();
-    const invite_token = await insertInvite(scene, owner.home_group_id, { max_uses: 1 });
+    const invite_token = await insertInvite(fixture, owner.home_group_id, { max_uses: 1 });
     const send = register({ email, password, space_creation_mode: 'JOIN_EXISTING', invite_token }, randomUUID());
     expectReplayed(await sendTwice(send, records, isRegistered(email)));
   });
@@ -136,10 +136,10 @@ describe('a retry while a majority lags behind', () => {
   test('a retry of an unanswered invitation gets its answer while a majority lags', async () => {
     const headers = { ...bearer(owner), 'Idempotency-Key': randomUUID() };
     const { home_group_id } = owner;
-    const before = await scene.collections.invites.countDocuments({ home_group_id });
-    const isThere = async () => (await scene.collections.invites.countDocuments({ home_group_id })) > before;
+    const before = await fixture.collections.invites.countDocuments({ home_group_id });
+    const isThere = async () => (await fixture.collections.invites.countDocuments({ home_group_id })) > before;
     expectReplayed(await sendTwice((on) => on.createInvite({ max_uses: 7 }, headers), records, isThere));
-    expect(await scene.collections.invites.countDocuments({ home_group_id })).toBe(before + 1);
+    expect(await fixture.collections.invites.countDocuments({ home_group_id })).toBe(before + 1);
   });
 });
 
@@ -156,7 +156,7 @@ async function readingSession() {
 test('a refresh that converges hands nothing out before a majority has what the first one wrote', async () => {
   // The first refresh waits while it writes, the second while it reads.
   const { refresh_token, _id } = await readingSession();
-  const hasRotated = async () => (await scene.collections.sessions.findOne({ _id }))?.gen === 8;
+  const hasRotated = async () => (await fixture.collections.sessions.findOne({ _id }))?.gen === 8;
   const { first, again, hasWaited } = await sendTwice((on) => on.refresh(refresh_token), 'user_sessions', hasRotated);
   expect([first.status, again.status, hasWaited]).toEqual([200, 200, true]);
   expect(again.json.data.refresh_token).toBe(first.json.data.refresh_token);
@@ -167,7 +167,7 @@ test('a restore that finds nothing to cancel is not answered before a majority h
   const ordered = await api.scheduleDeletion({ current_password: password }, bearer(session));
   expect(ordered.status).toBe(202);
   const restore: Sending = (on) => on.restoreAccount({ email, password });
-  const { users } = scene.collections;
+  const { users } = fixture.collections;
   const isRestored = async () => (await users.findOne({ _id: user_id }))?.deletes_at === undefined;
   await admin(secondary).command({ fsync: 1, lock: true });
   const answered: string[] = [];
@@ -200,7 +200,7 @@ describe('refusals because of what only the primary has', () => {
    * the majority.
    */
   async function ask<T>(write: (on: Collections) => Promise<unknown>, send: () => Promise<T>, collection: string) {
-    const { dbName } = scene.collections.users;
+    const { dbName } = fixture.collections.users;
     await admin(secondary).command({ fsync: 1, lock: true });
     let answer: Promise<T>;
     let hasWaited: boolean;
@@ -220,7 +220,7 @@ describe('refusals because of what only the primary has', () => {
     ['the end of its session', ({ sessions }, _id) => sessions.deleteOne({ _id })],
     [
       'its expiry',
-      ({ sessions }, _id) => sessions.updateOne({ _id }, { $set: { expires_at: new Date(scene.clock.now()) } }),
+      ({ sessions }, _id) => sessions.updateOne({ _id }, { $set: { expires_at: new Date(fixture.clock.now()) } }),
     ],
   ])('a refresh is not refused for good before a majority has %s', async (_, write) => {
     const { refresh_token, _id } = await readingSession();
@@ -233,7 +233,7 @@ describe('refusals because of what only the primary has', () => {
   });
 
   test('a code is not refused for good before a majority has its use', async () => {
-    const on = { ...api, collections: scene.collections };
+    const on = { ...api, collections: fixture.collections };
     const { email } = await newSession(api);
     const challenge_id = await requestReset(on, email);
     const { answer, hasWaited } = await ask(
@@ -252,12 +252,12 @@ describe('refusals because of what only the primary has', () => {
         challenges.updateOne({ _id: event.data.challenge_id }, { $set: { ended_at: new Date() } }),
     ],
   ])('a mail is not dropped for good before a majority has %s', async (_, write) => {
-    const { users, challenges } = storesOf(scene.collections);
+    const { users, challenges } = storesOf(fixture.collections);
     const keys = await loadKeyFile(`${process.env.TEST_KEYS_DIR}/server-keys.json`);
     const emailChangeTokens = createEmailChangeTokens(keys);
     const secrets = { emailCodes: createEmailCodes(keys), emailChangeTokens, removalStopTokens: emailChangeTokens };
     const readMail = createReadMail({ users, challenges, ...secrets, now: () => new Date() });
-    const asked = await askForCode(scene);
+    const asked = await askForCode(fixture);
     expect(await readMail(asked.event)).toMatchObject({ to: asked.to });
     const { answer, hasWaited } = await ask(
       (on) => write(on, asked),
@@ -275,7 +275,7 @@ test.each<[string, (on: Collections, _id: string, session: ClientSession) => Pro
 ])(
   'work that refuses a transaction because %s gets an error of the store while no majority has that',
   async (_, read) => {
-    const { collections, mongo } = scene;
+    const { collections, mongo } = fixture;
     const refuse = async (session: ClientSession) => {
       await read(collections, 'unconfirmed', session);
       throw new Error('refused');
@@ -299,12 +299,12 @@ test.each<[string, (on: Collections, _id: string, session: ClientSession) => Pro
 
 test('an operator is not told that an account is disabled already before a majority has that', async () => {
   const { email, user_id: _id } = await newSession(api);
-  const env = { ...serviceEnvironment(scene.collections.users.dbName), MONGODB_URI: mongo.uri };
+  const env = { ...serviceEnvironment(fixture.collections.users.dbName), MONGODB_URI: mongo.uri };
   const disable = () => authctl(['user', 'disable', email, '--reason', 'spam'], { env });
   await admin(secondary).command({ fsync: 1, lock: true });
   try {
     const disabled = { $set: { disabled_at: new Date() } };
-    await scene.collections.users.updateOne({ _id }, disabled, { writeConcern: { w: 1 } });
+    await fixture.collections.users.updateOne({ _id }, disabled, { writeConcern: { w: 1 } });
     const { exitCode, stdout, stderr } = await disable();
     expect([exitCode === 0, `${stdout}${stderr}`.includes('already')]).toEqual([false, false]);
   } finally {
@@ -315,10 +315,10 @@ test('an operator is not told that an account is disabled already before a major
 
 // guarantees: event-id
 test('a consumer calls no event a duplicate before a majority has its effect', async () => {
-  const db = scene.mongo.db(`${scene.collections.users.dbName}-kitchen`);
+  const db = fixture.mongo.db(`${fixture.collections.users.dbName}-kitchen`);
   const [inbox, effects] = [db.collection<InboxDocument>('inbox'), db.collection('effects')];
   await db.createCollection('effects');
-  const { once } = await openMongoInbox({ client: scene.mongo, collection: inbox });
+  const { once } = await openMongoInbox({ client: fixture.mongo, collection: inbox });
   const entry = { subscriber: 'kitchen', eventId: randomUUID() };
   const handle = () =>
     once(entry, async (session) => {

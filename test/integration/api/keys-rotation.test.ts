@@ -12,11 +12,11 @@ import { bearer } from '../../support/api-driver.ts';
 import { authctlJson } from '../../support/authctl.ts';
 import { changeEmail, codeOf, requestReset, stopTokenOf, undoTokenOf } from '../../support/codes.ts';
 import {
-  type GatewayScene,
-  openGatewayScene,
+  type GatewayFixture,
+  openGatewayFixture,
   startTestGateway,
   type TestGateway,
-} from '../../support/gateway-scene.ts';
+} from '../../support/gateway-fixture.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { addPasskey, passkeyLogin } from '../../support/passkeys.ts';
 import { demandLink, linkByProof, newPerson } from '../../support/providers.ts';
@@ -32,7 +32,7 @@ import {
 } from '../../support/second-factor.ts';
 import { stepUp } from '../../support/step-up.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
-import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
 import { newSigningKey } from '../../support/token-forger.ts';
 import { logOutRaw, upgradeRaw } from '../../support/token-wire.ts';
 
@@ -41,12 +41,12 @@ const kidOf = (token: string) => decodeProtectedHeader(token).kid;
 const newSecret = (kid: string): KeyEntry => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') });
 
 let dir: string;
-let scene: TokenScene;
+let fixture: TokenFixture;
 
 beforeAll(async () => {
-  scene = await openTokenScene();
+  fixture = await openTokenFixture();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'auth-account-keys-'));
 });
@@ -91,7 +91,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
   // guarantees: key-rotation
   test('a new key of access tokens is published, then signs, and verifies no longer when it has left the file', async () => {
     const [first, second] = [newSigningKey('EdDSA', 'first'), newSigningKey('ES256', 'second')];
-    const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: await write('access.json', first) });
+    const api = await fixture.start({ ACCESS_TOKEN_KEYS_FILE: await write('access.json', first) });
     const session = await newSession(api);
     let { access_token, refresh_token } = session;
     const refresh = async () => {
@@ -128,7 +128,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
     const keys = [newSigningKey('ES256', 'a'), newSigningKey('EdDSA', 'b'), newSigningKey('ES256', 'c')];
     const file = await write('access.json', ...keys);
     // The setting is for new keys alone.
-    const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: 'EdDSA' });
+    const api = await fixture.start({ ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: 'EdDSA' });
     const { headers, json, text } = await api.listPublicKeys();
     expect(headers['cache-control']).toBe('public, max-age=300');
     expect(json.keys.map(({ kid, alg, kty, crv }: KeyEntry) => [kid, alg, kty, crv])).toEqual([
@@ -148,19 +148,19 @@ describe('the keys of access tokens, changed while the api runs', () => {
 });
 
 describe('the gateway', () => {
-  let gatewayScene: GatewayScene;
+  let gatewayFixture: GatewayFixture;
   let gateway: TestGateway;
   const [first, second] = [newSigningKey('EdDSA', 'first'), newSigningKey('ES256', 'second')];
 
   afterEach(async () => {
     await gateway.close();
-    await gatewayScene.close();
+    await gatewayFixture.close();
   });
 
   async function begin(keyFileIntervalMs: number): Promise<(key: KeyEntry) => Promise<number>> {
-    gatewayScene = await openGatewayScene();
+    gatewayFixture = await openGatewayFixture();
     const env = { ACCESS_TOKEN_KEYS_FILE: await write('public.json', ...publicHalves(first)) };
-    gateway = await startTestGateway(gatewayScene, env, { keyFileIntervalMs });
+    gateway = await startTestGateway(gatewayFixture, env, { keyFileIntervalMs });
     await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 60_000 });
     return async (key) => {
       const sessionId = randomUUID();
@@ -183,10 +183,10 @@ describe('the gateway', () => {
       authctlJson(['keys', ...step, '--file', copy, '--public-file', publicCopy], {});
     const arrive = async (file: string, name: string) => write(name, ...(await loadKeyFile(file)).keys);
     await keysAt('generate', 'access');
-    const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: await arrive(copy, 'private.json') });
-    gatewayScene = await openGatewayScene();
+    const api = await fixture.start({ ACCESS_TOKEN_KEYS_FILE: await arrive(copy, 'private.json') });
+    gatewayFixture = await openGatewayFixture();
     const settings = { ACCESS_TOKEN_KEYS_FILE: await arrive(publicCopy, 'public.json') };
-    gateway = await startTestGateway(gatewayScene, settings, { now: scene.clock.now, keyFileIntervalMs: 10 });
+    gateway = await startTestGateway(gatewayFixture, settings, { now: fixture.clock.now, keyFileIntervalMs: 10 });
     await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 60_000 });
 
     const signers: unknown[] = [];
@@ -228,7 +228,7 @@ describe('the gateway', () => {
 });
 
 /** An api that has made something under its server key. */
-type Maker = TokenApi & Pick<TokenScene, 'collections'>;
+type Maker = TokenApi & Pick<TokenFixture, 'collections'>;
 
 /** Things that an api makes under its server key, each with the request that shows it to any api. */
 const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][] = [
@@ -243,9 +243,9 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
   [
     'a challenge of a second factor',
     async (by) => {
-      const { email, secret } = await guardedAccount(by, scene.clock.now());
+      const { email, secret } = await guardedAccount(by, fixture.clock.now());
       const challenge_id = await beginLogin(by, email);
-      return (on) => completeLogin(on, challenge_id, { code: codeAt(secret, scene.clock.now(), 1) });
+      return (on) => completeLogin(on, challenge_id, { code: codeAt(secret, fixture.clock.now(), 1) });
     },
   ],
   [
@@ -253,7 +253,7 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
     async (by) => {
       const person = newPerson({ email: (await registerAccount(by)).email });
       // The provider signs at the time that the apis know, which stands still.
-      const { link_challenge_id } = await demandLink(by, { ...person, iat: Math.floor(scene.clock.now() / 1_000) });
+      const { link_challenge_id } = await demandLink(by, { ...person, iat: Math.floor(fixture.clock.now() / 1_000) });
       return (on) => linkByProof(on, link_challenge_id, { password });
     },
   ],
@@ -268,8 +268,8 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
   [
     'a seed that new recovery codes need',
     async (by) => {
-      const session = await guardedAccount(by, scene.clock.now());
-      const code = codeAt(session.secret, scene.clock.now(), 1);
+      const session = await guardedAccount(by, fixture.clock.now());
+      const code = codeAt(session.secret, fixture.clock.now(), 1);
       const body = { step_up_token: await stepUpBy(by, session, 'recovery_codes', code) };
       return (on) => on.createRecoveryCodes(body, bearer(session));
     },
@@ -279,7 +279,7 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
     async (by) => {
       const session = await newSession(by);
       const { factor_id, secret } = await beginTotp(by, session);
-      const body = { factor_id, code: codeAt(secret, scene.clock.now()) };
+      const body = { factor_id, code: codeAt(secret, fixture.clock.now()) };
       return (on) => on.confirmTotp(body, bearer(session));
     },
   ],
@@ -303,7 +303,7 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
   [
     'a token that stops a removal',
     async (by) => {
-      const { email, user_id } = await guardedAccount(by, scene.clock.now());
+      const { email, user_id } = await guardedAccount(by, fixture.clock.now());
       await orderRemoval(by, email);
       const stop_token = await stopTokenOf(by, user_id);
       return (on) => stopByToken(on, stop_token);
@@ -316,9 +316,9 @@ test.each(made)(
   '%s under a server key that has not arrived gets 503, uses nothing up, and counts later',
   async (_, make) => {
     const keys = await loadKeyFile(serviceEnvironment('').SERVER_KEYS_FILE ?? '');
-    const [latter, elder] = [await scene.start(), newSecret('elder')];
-    const former = await scene.start({ SERVER_KEYS_FILE: await write('former.json', elder) });
-    const send = await make({ ...latter, collections: scene.collections });
+    const [latter, elder] = [await fixture.start(), newSecret('elder')];
+    const former = await fixture.start({ SERVER_KEYS_FILE: await write('former.json', elder) });
+    const send = await make({ ...latter, collections: fixture.collections });
     for (let tries = 0; tries < 11; tries += 1) {
       const { status, json, headers } = await send(former);
       expect([status, json.error_code, headers['retry-after']]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE', '2']);
@@ -330,7 +330,7 @@ test.each(made)(
 );
 
 test('a challenge under a key that no api holds is one that nobody has made, and no outage', async () => {
-  const api = await scene.start();
+  const api = await fixture.start();
   const challenge_id = `made-up.${randomBytes(64).toString('base64url')}`;
   const { status, json } = await completeLogin(api, challenge_id, { code: '123456' });
   expect([status, json.error_code]).toEqual([410, 'ERR-CODE-EXPIRED']);
@@ -339,15 +339,15 @@ test('a challenge under a key that no api holds is one that nobody has made, and
 
 describe('a rotation of the keys of refresh tokens', () => {
   const [elder, newer] = [newSecret('elder'), newSecret('newer')];
-  const documentKid = async (_id: string) => (await scene.collections.sessions.findOne({ _id }))?.kid;
+  const documentKid = async (_id: string) => (await fixture.collections.sessions.findOne({ _id }))?.kid;
 
   test('sessions of an api with the old refresh token key are taken over by one with the new key', async () => {
-    const former = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('former.json', elder) });
-    const latter = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer, elder) });
+    const former = await fixture.start({ REFRESH_TOKEN_KEYS_FILE: await write('former.json', elder) });
+    const latter = await fixture.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer, elder) });
     const { refresh_token, session_id } = await newSession(former);
     const lost = await latter.refresh(refresh_token);
     expect([lost.status, await documentKid(session_id)]).toEqual([200, 'newer']);
-    scene.clock.pass(hour);
+    fixture.clock.pass(hour);
     const found = await latter.refresh(refresh_token);
     const next = await latter.refresh(found.json.data.refresh_token);
     expect([found.status, next.status]).toEqual([200, 200]);
@@ -356,8 +356,8 @@ describe('a rotation of the keys of refresh tokens', () => {
 
   // guarantees: unknown-key-503
   test('an api that has not got the new refresh token key yet answers 503, and no session ends', async () => {
-    const former = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('former.json', elder) });
-    const latter = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer, elder) });
+    const former = await fixture.start({ REFRESH_TOKEN_KEYS_FILE: await write('former.json', elder) });
+    const latter = await fixture.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer, elder) });
     const session = await newSession(former);
     const { refresh_token } = session;
     const lost = (await latter.refresh(refresh_token)).json.data.refresh_token;
@@ -382,14 +382,14 @@ describe('a rotation of the keys of refresh tokens', () => {
   });
 
   test('a refresh token key that was taken away ends its sessions, five minutes later at most', async () => {
-    const latter = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer) });
+    const latter = await fixture.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer) });
     const { refresh_token } = await newSession(latter);
     await write('latter.json', elder);
     await waitUntil(async () => (await latter.refresh(refresh_token)).status !== 200, {
       what: 'the key to go',
       timeoutMs: 60_000,
     });
-    scene.clock.pass(5 * 60_000 + 1);
+    fixture.clock.pass(5 * 60_000 + 1);
     const { status, json } = await latter.refresh(refresh_token);
     expect([status, json.error_code]).toEqual([401, 'IAD_JWT_REFRESH_EXPIRED']);
     await latter.close();
@@ -399,8 +399,8 @@ describe('a rotation of the keys of refresh tokens', () => {
   test('a refresh token key that rotates file by file, first behind the old one, ends no session', async () => {
     const files = [await write('a.json', elder), await write('b.json', elder)] as const;
     const [a, b] = [
-      await scene.start({ REFRESH_TOKEN_KEYS_FILE: files[0] }),
-      await scene.start({ REFRESH_TOKEN_KEYS_FILE: files[1] }),
+      await fixture.start({ REFRESH_TOKEN_KEYS_FILE: files[0] }),
+      await fixture.start({ REFRESH_TOKEN_KEYS_FILE: files[1] }),
     ];
     const sessions = await Promise.all([newSession(a), newSession(b), newSession(a)]);
     const held = sessions.map(({ refresh_token }) => refresh_token);
@@ -413,7 +413,7 @@ describe('a rotation of the keys of refresh tokens', () => {
           expect([answer.status, answer.json.error_code]).toEqual([200, undefined]);
           if (Math.random() < 0.5) held[i] = answer.json.data.refresh_token;
         }
-        scene.clock.pass(hour);
+        fixture.clock.pass(hour);
       }
     };
     /** Waits until the api uses the key, which a new session shows. */

@@ -10,10 +10,10 @@ import { createAuthenticator } from '../../support/authenticator.ts';
 import { goodRequests, sendTo } from '../../support/good-requests.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import type { Answer } from '../../support/http-client.ts';
+import { completeDenyList } from '../../support/internal-services.ts';
 import { addPasskey, appOrigin, deletePasskey, requestPasskey } from '../../support/passkeys.ts';
 import { linkIdentity, newPerson, unlinkIdentity } from '../../support/providers.ts';
 import { beginTotp, codeAt } from '../../support/second-factor.ts';
-import { completeDenyList } from '../../support/siblings.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 
 let api: TestApi;
@@ -128,7 +128,7 @@ const changingNothing = [
  * which the api notes in the background.
  */
 async function stored() {
-  const { spentProofs: _, upgrades: __, ...collections } = api.collections;
+  const { consumedProofs: _, upgrades: __, ...collections } = api.collections;
   const documents = Object.entries(collections).map(async ([name, each]) => [name, await each.find().toArray()]);
   return Object.fromEntries(await Promise.all(documents));
 }

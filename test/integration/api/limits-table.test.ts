@@ -223,7 +223,7 @@ describe('the count of a code for an account', () => {
   test('a code is counted for all unknown clients together', async () => {
     const written = await writtenBy({}, elsewhere);
     expect(written).toEqual([`code-strange:${accountTag()}`, 'crowd:code']);
-    expect(await redis.zrange(keys().crowdOf('code'), '0', '-1')).toEqual([accountTag()]);
+    expect(await redis.zrange(keys().accountLruOf('code'), '0', '-1')).toEqual([accountTag()]);
   });
 
   test('a code for a new address is counted for the user and for that address, and for no device or network', async () => {

@@ -15,16 +15,16 @@ import { createLogIn, type LogInDeps as PasswordDeps } from '../../../services/a
 import { createOpenSession, type OpenSessionDeps } from '../../../services/api/src/usecases/login/open-session.ts';
 import type { ProvedLogin } from '../../../services/api/src/usecases/login/proved-login.ts';
 import { type AuthenticateDeps, createAuthenticate } from '../../../services/api/src/usecases/proofs/check-password.ts';
-import { createSpendProof, type RightCode } from '../../../services/api/src/usecases/proofs/use-proof.ts';
+import { createConsumeProof, type RightCode } from '../../../services/api/src/usecases/proofs/use-proof.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import {
   hashOf,
   newUserDocument,
-  openUseCaseScene,
+  openUseCaseFixture,
   recordedAttempt,
-  type UseCaseScene,
-} from '../../support/use-case-scene.ts';
+  type UseCaseFixture,
+} from '../../support/use-case-fixture.ts';
 
 type LogInDeps = Pick<PasswordDeps, 'openIdempotent'> & AuthenticateDeps & OpenSessionDeps;
 
@@ -32,26 +32,26 @@ const password = 'correct horse battery';
 const lifetime = { idleSeconds: 7_200, absoluteSeconds: 86_400 };
 const madeUp = 'a device id that was made up';
 
-let scene: UseCaseScene;
+let fixture: UseCaseFixture;
 /** Calls to the limits, in order. */
-let told: unknown[];
+let notified: unknown[];
 beforeAll(async () => {
-  scene = await openUseCaseScene();
-  await scene.collections.sessions.createIndex(
+  fixture = await openUseCaseFixture();
+  await fixture.collections.sessions.createIndex(
     { user_id: 1, device_id: 1 },
     { name: 'any name', unique: true, partialFilterExpression: { is_revoked: false } },
   );
 });
 beforeEach(async () => {
-  told = [];
-  await scene.clear();
+  notified = [];
+  await fixture.clear();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const limits: LogInDeps['limits'] = {
   async logIn(login, origin) {
-    told.push(['asked', login, origin]);
-    return recordedAttempt(told);
+    notified.push(['asked', login, origin]);
+    return recordedAttempt(notified);
   },
 };
 
@@ -62,7 +62,7 @@ const turn: HashTurn = {
 };
 const hasher: LogInDeps['hasher'] = {
   admit: (_client, use) => use(turn),
-  voidHash: () => 'void',
+  unusableHash: () => 'void',
   isWeak: (stored) => stored.startsWith('weak'),
 };
 
@@ -74,7 +74,7 @@ const hasherWith = (other: (client: HashedFor) => Partial<HashTurn>): LogInDeps[
 
 /** Returns the dependencies of a login, some of them as given. */
 function depsWith(deps: Partial<LogInDeps>): LogInDeps {
-  const { users, sessions, commit, refreshTokens, issueTokens, audit, now } = scene;
+  const { users, sessions, commit, refreshTokens, issueTokens, audit, now } = fixture;
   const ids = {
     entityId: () => randomUUID(),
     groupId: () => randomUUID(),
@@ -82,13 +82,13 @@ function depsWith(deps: Partial<LogInDeps>): LogInDeps {
     challengeId: randomUUID,
     inviteToken: () => randomUUID(),
   };
-  const { idempotency, spentProofs, challenges, passkeys, secondFactors } = storesOf(scene.collections);
+  const { idempotency, consumedProofs, challenges, passkeys, secondFactors } = storesOf(fixture.collections);
   const secrets: ServerSecrets = () => [createSecretKey(randomBytes(32))];
   const openIdempotent = createOpenIdempotent({ idempotency, secrets, now });
   const own = {
     openIdempotent,
-    spendProof: createSpendProof({ spentProofs, secrets }),
-    proveAddress: () => Promise.reject(new Error('proved')),
+    consumeProof: createConsumeProof({ consumedProofs, secrets }),
+    proveEmail: () => Promise.reject(new Error('proved')),
     addIdentity: async () => ({ events: [], audit: [] }),
     ...{ challenges, passkeys, secondFactors },
     warnOfGuesses: async () => undefined,
@@ -106,7 +106,7 @@ function depsWith(deps: Partial<LogInDeps>): LogInDeps {
 async function logIn(
   input: { email: string; password?: string; [field: string]: unknown },
   deps: Partial<LogInDeps> = {},
-  origin = scene.origin,
+  origin = fixture.origin,
 ) {
   const parts = depsWith(deps);
   const run = createLogIn({
@@ -124,37 +124,37 @@ async function looks(...[input, deps, origin]: Parameters<typeof logIn>): Promis
   let isLookedAt = false;
   const listLive: LogInDeps['sessions']['listLive'] = (...given) => {
     isLookedAt = true;
-    return scene.sessions.listLive(...given);
+    return fixture.sessions.listLive(...given);
   };
-  await logIn(input, { sessions: { ...scene.sessions, listLive }, ...deps }, origin);
+  await logIn(input, { sessions: { ...fixture.sessions, listLive }, ...deps }, origin);
   return isLookedAt;
 }
 
-const sessionsOf = (user_id: string) => scene.collections.sessions.find({ user_id }).toArray();
+const sessionsOf = (user_id: string) => fixture.collections.sessions.find({ user_id }).toArray();
 const refused = { code: 'ERR-INVALID-CREDENTIALS', name: 'AppError' };
 
 describe('a login', () => {
   // guarantees: no-refresh-token-stored
   test('a login opens a session with a hash of its token, and announces what was done', async () => {
-    const user = await scene.user({ account_type: 'OFFICE' });
-    const origin = { ...scene.origin, receivedAt: 17 };
+    const user = await fixture.user({ account_type: 'OFFICE' });
+    const origin = { ...fixture.origin, receivedAt: 17 };
     const device_id = '7D0F7A34-52F1-4A4E-9B0E-3A1C5D2E8F90';
     const answer = await logIn(
       { email: user.email, device_id, device_name: 'Pixel 9', platform: 'android' },
       {},
       origin,
     );
-    const at = scene.now();
+    const at = fixture.now();
     const { session_id, refresh_token } = answer;
-    const stored = (await scene.asStored(session_id)) as SessionDocument;
+    const stored = (await fixture.asStored(session_id)) as SessionDocument;
     expect(stored).toEqual({
       _id: session_id,
       token: hashOf(refresh_token),
       user_id: user._id,
       is_revoked: false,
       nonce: expect.anything(),
-      kid: scene.refreshTokens.currentKid,
-      ahead: { kid: scene.refreshTokens.currentKid, block: 0, hashes: expect.stringMatching(/^[\w-]{344}$/) },
+      kid: fixture.refreshTokens.currentKid,
+      ahead: { kid: fixture.refreshTokens.currentKid, block: 0, hashes: expect.stringMatching(/^[\w-]{344}$/) },
       gen: 1,
       parent: 0,
       floor: 0,
@@ -175,63 +175,63 @@ describe('a login', () => {
     expect(stored.ahead?.hashes.slice(43, 86)).toBe(stored.token);
     expect(JSON.stringify(stored)).not.toContain(refresh_token);
     expect(answer).toMatchObject({ user_id: user._id, device_id: device_id.toLowerCase(), account_type: 'OFFICE' });
-    expect(scene.audited).toEqual([
+    expect(fixture.audited).toEqual([
       [{ event: 'login.succeeded', user_id: user._id, session_id, method: 'password' }, origin],
     ]);
-    expect(told).toEqual([['asked', user.email, origin], 'succeeded']);
-    expect(scene.announced).toEqual([]);
-    expect(await scene.users.findByEmail(user.email)).toMatchObject({ last_login_at: at, touches: 1 });
-    expect(scene.verdicts).toEqual([false, true]);
+    expect(notified).toEqual([['asked', user.email, origin], 'succeeded']);
+    expect(fixture.announced).toEqual([]);
+    expect(await fixture.users.findByEmail(user.email)).toMatchObject({ last_login_at: at, touches: 1 });
+    expect(fixture.verdicts).toEqual([false, true]);
   });
 
   test('a login that ends no other session spends no round trip on that', async () => {
-    const { email } = await scene.user();
+    const { email } = await fixture.user();
     const asked: unknown[] = [];
     const revokeAll: LogInDeps['sessions']['revokeAll'] = async (...given) => void asked.push(given);
-    await logIn({ email }, { sessions: { ...scene.sessions, revokeAll } });
+    await logIn({ email }, { sessions: { ...fixture.sessions, revokeAll } });
     expect(asked).toEqual([]);
   });
 
   test('a login without a device gets a new device id, of which the limits learn nothing, and has no name', async () => {
-    const { email } = await scene.user();
+    const { email } = await fixture.user();
     const { session_id, device_id } = await logIn({ email });
     expect(device_id).toBe(madeUp);
-    expect(await scene.asStored(session_id)).toMatchObject({ device_id: madeUp, device_name: null, platform: null });
-    expect(told[0]).toEqual(['asked', email, scene.origin]);
+    expect(await fixture.asStored(session_id)).toMatchObject({ device_id: madeUp, device_name: null, platform: null });
+    expect(notified[0]).toEqual(['asked', email, fixture.origin]);
   });
 
   test('a login stores the device’s name without control characters, and no invisible name', async () => {
-    const { email } = await scene.user();
+    const { email } = await fixture.user();
     const nameOf = async (device_name: string) =>
-      (await scene.asStored((await logIn({ email, device_name })).session_id))?.device_name;
+      (await fixture.asStored((await logIn({ email, device_name })).session_id))?.device_name;
     expect(await nameOf('Pi\u202exel\u2028 9')).toBe('Pixel 9');
     expect(await nameOf('می‌خواهم ❤️')).toBe('می‌خواهم ❤️');
     for (const invisible of ['', ' ', '\u202e\u200b', '\u3164\u200f']) expect(await nameOf(invisible)).toBeNull();
   });
 
   test('a login’s session has an end that is never past the absolute one', async () => {
-    const { email } = await scene.user();
+    const { email } = await fixture.user();
     const { session_id } = await logIn({ email }, { lifetime: { idleSeconds: 100, absoluteSeconds: 60 } });
-    const end = new Date(scene.now().getTime() + 60_000);
-    expect(await scene.asStored(session_id)).toMatchObject({ expires_at: end, absolute_expires_at: end });
+    const end = new Date(fixture.now().getTime() + 60_000);
+    expect(await fixture.asStored(session_id)).toMatchObject({ expires_at: end, absolute_expires_at: end });
   });
 
   test('a login whose client has disconnected opens no session', async () => {
-    const { email, _id } = await scene.user();
-    const origin = { ...scene.origin, isAbandoned: () => true };
+    const { email, _id } = await fixture.user();
+    const origin = { ...fixture.origin, isAbandoned: () => true };
     await expect(logIn({ email }, {}, origin)).rejects.toThrow(RequestAbandoned);
     expect(await sessionsOf(_id)).toEqual([]);
-    expect(scene.audited).toEqual([]);
+    expect(fixture.audited).toEqual([]);
   });
 });
 
 describe('logins that raise ERR-INVALID-CREDENTIALS', () => {
   test('a wrong password raises ERR-INVALID-CREDENTIALS, and is counted and audited', async () => {
-    const user = await scene.user();
+    const user = await fixture.user();
     await expect(logIn({ email: user.email, password: 'wrong' })).rejects.toMatchObject(refused);
-    expect(told.slice(1)).toEqual(['failed']);
+    expect(notified.slice(1)).toEqual(['failed']);
     const event = { event: 'login.failed', user_id: user._id, reason: 'wrong_password' };
-    expect(scene.audited).toEqual([[event, scene.origin]]);
+    expect(fixture.audited).toEqual([[event, fixture.origin]]);
     expect(await sessionsOf(user._id)).toEqual([]);
   });
 
@@ -242,17 +242,17 @@ describe('logins that raise ERR-INVALID-CREDENTIALS', () => {
         verify: async (...given) => verified.push([...given, network, receivedAt]) > 0,
       })),
     };
-    const origin = { ...scene.origin, receivedAt: 17 };
+    const origin = { ...fixture.origin, receivedAt: 17 };
     await expect(logIn({ email: 'nobody@example.com' }, deps, origin)).rejects.toMatchObject(refused);
     expect(verified).toEqual([[undefined, password, '192.0.2.1', 17]]);
-    expect(told.slice(1)).toEqual(['failed']);
+    expect(notified.slice(1)).toEqual(['failed']);
     const event = { event: 'login.failed', user_id: undefined, reason: 'unknown_account' };
-    expect(scene.audited).toEqual([[event, origin]]);
+    expect(fixture.audited).toEqual([[event, origin]]);
   });
 
   test('an account that was deleted after its password was verified raises ERR-INVALID-CREDENTIALS', async () => {
-    const user = await scene.user();
-    const verify = async () => (await scene.collections.users.deleteOne({ _id: user._id })).deletedCount === 1;
+    const user = await fixture.user();
+    const verify = async () => (await fixture.collections.users.deleteOne({ _id: user._id })).deletedCount === 1;
     await expect(logIn({ email: user.email }, { hasher: hasherWith(() => ({ verify })) })).rejects.toMatchObject(
       refused,
     );
@@ -267,17 +267,18 @@ describe('a password that was verified', () => {
     ['the account has another address', { email_key: 'other@example.com' }],
     ['another login method was added', { ways_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
   ])('a password that was verified opens no session if %s since', async (_, set) => {
-    const user = await scene.user();
-    const verify = async () => (await scene.collections.users.updateOne({ _id: user._id }, { $set: set })).acknowledged;
+    const user = await fixture.user();
+    const verify = async () =>
+      (await fixture.collections.users.updateOne({ _id: user._id }, { $set: set })).acknowledged;
     const login = logIn({ email: user.email }, { hasher: hasherWith(() => ({ verify })) });
     await expect(login).rejects.toMatchObject(refused);
     expect(await sessionsOf(user._id)).toEqual([]);
     const event = { event: 'login.refused', user_id: user._id, reason: 'credentials_changed' };
-    expect(scene.audited).toEqual([[event, scene.origin]]);
+    expect(fixture.audited).toEqual([[event, fixture.origin]]);
   });
 
   test('a password that was set before the login opens a session', async () => {
-    const { email } = await scene.user({ password_changed_at: new Date('2026-11-22T10:00:00.000Z') });
+    const { email } = await fixture.user({ password_changed_at: new Date('2026-11-22T10:00:00.000Z') });
     await expect(logIn({ email })).resolves.toHaveProperty('session_id');
   });
 });
@@ -291,19 +292,19 @@ describe('an account that nobody may log in to', () => {
     [{ deletes_at }, 'ERR-ACCOUNT-DELETION-SCHEDULED', { deletes_at: deletes_at.toISOString() }, 'deletion_scheduled'],
     [{ disabled_at, deletes_at }, 'ERR-ACCOUNT-DISABLED', {}, 'account_disabled'],
   ])('a login to an account with %j raises %s for the right password only', async (fields, code, details, reason) => {
-    const user = await scene.user(fields);
+    const user = await fixture.user(fields);
     await expect(logIn({ email: user.email })).rejects.toMatchObject({ code, details, status: 403 });
     const event = { event: 'login.refused', user_id: user._id, reason };
-    expect(scene.audited.splice(0)).toEqual([[event, scene.origin]]);
+    expect(fixture.audited.splice(0)).toEqual([[event, fixture.origin]]);
     await expect(logIn({ email: user.email, password: 'wrong' })).rejects.toMatchObject(refused);
     expect(await sessionsOf(user._id)).toEqual([]);
-    expect(await scene.collections.users.findOne({ _id: user._id })).toEqual(user);
+    expect(await fixture.collections.users.findOne({ _id: user._id })).toEqual(user);
   });
 
   test('a login to an account that is disabled after its password was verified opens no session', async () => {
-    const user = await scene.user();
+    const user = await fixture.user();
     const verify = async () =>
-      (await scene.collections.users.updateOne({ _id: user._id }, { $set: { disabled_at } })).acknowledged;
+      (await fixture.collections.users.updateOne({ _id: user._id }, { $set: { disabled_at } })).acknowledged;
     const login = logIn({ email: user.email }, { hasher: hasherWith(() => ({ verify })) });
     await expect(login).rejects.toMatchObject({ code: 'ERR-ACCOUNT-DISABLED' });
     expect(await sessionsOf(user._id)).toEqual([]);
@@ -312,11 +313,11 @@ describe('an account that nobody may log in to', () => {
 
 describe('a hash with too low parameters', () => {
   const weak = `weak hash of: ${password}`;
-  const hashOfUser = async (email: string) => (await scene.users.findByEmail(email))?.password_hash;
+  const hashOfUser = async (email: string) => (await fixture.users.findByEmail(email))?.password_hash;
 
   // guarantees: argon2id
   test('a hash with too low parameters is made anew, and a good one is not', async () => {
-    const [user, other] = [await scene.user({ password_hash: weak }), await scene.user()];
+    const [user, other] = [await fixture.user({ password_hash: weak }), await fixture.user()];
     const hashed: unknown[] = [];
     const deps = {
       hasher: hasherWith(({ receivedAt }) => ({
@@ -326,7 +327,7 @@ describe('a hash with too low parameters', () => {
         },
       })),
     };
-    const origin = { ...scene.origin, receivedAt: 17 };
+    const origin = { ...fixture.origin, receivedAt: 17 };
     await logIn({ email: user.email }, deps, origin);
     await logIn({ email: other.email }, deps, origin);
     expect(hashed).toEqual([[password, 17]]);
@@ -334,7 +335,7 @@ describe('a hash with too low parameters', () => {
   });
 
   test('a hash with too low parameters waits for the next login under overload', async () => {
-    const user = await scene.user({ password_hash: weak });
+    const user = await fixture.user({ password_hash: weak });
     const hash = () => Promise.reject(new AppError('ERR-OVERLOADED'));
     expect(await logIn({ email: user.email }, { hasher: hasherWith(() => ({ hash })) })).toMatchObject({
       user_id: user._id,
@@ -347,18 +348,18 @@ describe('a hash with too low parameters', () => {
     ['an error of the catalogue', new AppError('ERR-INTERNAL')],
     ['what only looks like overload', Object.assign(new Error('x'), { code: 'ERR-OVERLOADED' })],
   ])('a login whose new hash ends with %s fails', async (_, error) => {
-    const { email } = await scene.user({ password_hash: weak });
+    const { email } = await fixture.user({ password_hash: weak });
     const deps = { hasher: hasherWith(() => ({ hash: () => Promise.reject(error) })) };
     await expect(logIn({ email }, deps)).rejects.toBe(error);
   });
 });
 
 describe('a login by any method', () => {
-  const spend = () => ({ id: randomUUID(), proof: ['proof'], until: new Date('2026-11-21T10:10:00.000Z') });
+  const challengeUse = () => ({ id: randomUUID(), proof: ['proof'], until: new Date('2026-11-21T10:10:00.000Z') });
   const open = (
     seen: PresentUser,
     fields: Partial<ProvedLogin> = {},
-    origin = scene.origin,
+    origin = fixture.origin,
     deps: Partial<LogInDeps> = {},
   ) =>
     createOpenSession(depsWith(deps))(
@@ -369,8 +370,8 @@ describe('a login by any method', () => {
   /** Stores an open code of the account, and returns it as the check that has found it right. */
   async function rightCode(user: PresentUser): Promise<RightCode> {
     const challengeId = randomUUID();
-    const [at, later] = [scene.now(), new Date(scene.now().getTime() + 600_000)];
-    await scene.collections.challenges.insertOne({
+    const [at, later] = [fixture.now(), new Date(fixture.now().getTime() + 600_000)];
+    await fixture.collections.challenges.insertOne({
       ...{ _id: challengeId, purpose: 'login', user_id: user._id, kid: 'k', tries_left: 5, resends_left: 3 },
       ...{ resend_at: later, created_at: at, expires_at: later, ended_at: null, purge_at: later },
     });
@@ -378,11 +379,11 @@ describe('a login by any method', () => {
   }
 
   test('a login by any method stores the key of its device, and whether that is trusted', async () => {
-    const user = await scene.user();
-    const origin = { ...scene.origin, proof: { jkt: 'of the request' } };
+    const user = await fixture.user();
+    const origin = { ...fixture.origin, proof: { jkt: 'of the request' } };
     const storedBy = async (...given: Parameters<typeof open>) => {
       const { data } = await open(...given);
-      return scene.asStored(data.session_id);
+      return fixture.asStored(data.session_id);
     };
     expect(await storedBy(user, { trust: { token: 'token' }, jkt: 'of the first step' })).toMatchObject({
       cnf: { jkt: 'of the first step' },
@@ -398,17 +399,17 @@ describe('a login by any method', () => {
   // guarantees: trust-ends-with-session
   test('a login by the trust in its device opens no session once that trust has ended or been replaced', async () => {
     const device_id = randomUUID();
-    const plain = newUserDocument(scene.now());
-    const times = { trusted_at: scene.now(), until: new Date(scene.now().getTime() + 1) };
+    const plain = newUserDocument(fixture.now());
+    const times = { trusted_at: fixture.now(), until: new Date(fixture.now().getTime() + 1) };
     const trust = { device_id, token: 'hash', version: credentialsVersion(plain), ...times };
-    const seen = await scene.user({ ...plain, trusted_devices: [trust] });
+    const seen = await fixture.user({ ...plain, trusted_devices: [trust] });
     const byTrust = () => open(seen, { device: { device_id: device_id.toUpperCase() }, trust: 'used' });
     for (const trusted_devices of [[], [{ ...trust, token: 'other' }]]) {
-      await scene.collections.users.updateOne({ _id: seen._id }, { $set: { trusted_devices } });
+      await fixture.collections.users.updateOne({ _id: seen._id }, { $set: { trusted_devices } });
       await expect(byTrust()).rejects.toMatchObject(refused);
     }
     expect(await sessionsOf(seen._id)).toEqual([]);
-    await scene.collections.users.updateOne({ _id: seen._id }, { $set: { trusted_devices: [trust] } });
+    await fixture.collections.users.updateOne({ _id: seen._id }, { $set: { trusted_devices: [trust] } });
     expect((await byTrust()).data).toMatchObject({ device_id });
   });
 
@@ -417,49 +418,53 @@ describe('a login by any method', () => {
     const removal = {
       id: randomUUID(),
       ordered_at: new Date(0),
-      due_at: new Date(scene.now().getTime() + 1),
+      due_at: new Date(fixture.now().getTime() + 1),
       by: 'mail',
     };
     const sealed = { factor_id: randomUUID(), kid: 'k', seed: new Binary(Buffer.alloc(1)) };
-    const totp = { ...sealed, confirmed_at: scene.now(), last_step: 1, removal } as NonNullable<UserDocument['totp']>;
-    const user = await scene.user({ totp });
+    const totp = { ...sealed, confirmed_at: fixture.now(), last_step: 1, removal } as NonNullable<UserDocument['totp']>;
+    const user = await fixture.user({ totp });
     // As its method has found it, by a mistake.
     const { totp: _, ...seen } = user;
     await expect(open(seen)).rejects.toMatchObject(refused);
     expect((await open(seen, { auth: { amr: ['otp', 'mfa'], acr: '2' } })).data).toMatchObject({ user_id: user._id });
-    await scene.collections.users.updateOne({ _id: user._id }, { $set: { 'totp.removal.due_at': scene.now() } });
+    await fixture.collections.users.updateOne({ _id: user._id }, { $set: { 'totp.removal.due_at': fixture.now() } });
     expect((await open(seen)).data).toMatchObject({ user_id: user._id });
   });
 
   test('a login to an account whose erasure has come due since the proof was checked is one to no account', async () => {
-    const seen = await scene.user();
-    await scene.collections.users.updateOne({ _id: seen._id }, { $set: { deletes_at: scene.now() } });
+    const seen = await fixture.user();
+    await fixture.collections.users.updateOne({ _id: seen._id }, { $set: { deletes_at: fixture.now() } });
     await expect(open(seen)).rejects.toMatchObject(refused);
   });
 
   test('a login whose account was changed since its proof fails with the error of its method, and is audited', async () => {
-    const seen = await scene.user();
-    await scene.collections.users.updateOne({ _id: seen._id }, { $set: { ways_changed_at: scene.now() } });
+    const seen = await fixture.user();
+    await fixture.collections.users.updateOne({ _id: seen._id }, { $set: { ways_changed_at: fixture.now() } });
     const expired = new AppError('ERR-CODE-EXPIRED');
     await expect(open(seen, { ifChanged: () => expired })).rejects.toBe(expired);
     await expect(open(seen)).rejects.toMatchObject(refused);
     const refusal = { event: 'login.refused', user_id: seen._id, reason: 'credentials_changed' };
-    expect(scene.audited.map(([event]) => event)).toEqual([refusal, refusal]);
+    expect(fixture.audited.map(([event]) => event)).toEqual([refusal, refusal]);
   });
 
   test('a login by any method uses up its challenges and its proof, and announces the outcome', async () => {
-    const user = await scene.user();
-    const { document: other } = await scene.session({ user_id: user._id });
-    const [first, second] = [spend(), spend()];
+    const user = await fixture.user();
+    const { document: other } = await fixture.session({ user_id: user._id });
+    const [first, second] = [challengeUse(), challengeUse()];
     const used: unknown[] = [];
     const confirmed = { event: 'code.confirmed', user_id: user._id, purpose: 'login' } as const;
     const proved = { event: 'account.address_proved', user_id: user._id, invites_revoked: 0 } as const;
-    const source = { id: randomUUID(), requestId: 'request-1', traceparent: undefined, at: scene.now() };
-    const verified = { user_id: user._id, verified_at: scene.now().toISOString() };
+    const source = { id: randomUUID(), requestId: 'request-1', traceparent: undefined, at: fixture.now() };
+    const verified = { user_id: user._id, verified_at: fixture.now().toISOString() };
     const event = createAccountEvent('service.auth.events.email_verified', verified, source);
-    const proveAddress: OpenSessionDeps['proveAddress'] = async ({ user: seen, device, at }, _origin, session) => {
+    const proveEmail: OpenSessionDeps['proveEmail'] = async ({ user: seen, device, at }, _origin, session) => {
       used.push([seen._id, device, at]);
-      await scene.sessions.revokeAll([other._id], { reason: 'password_changed', at, requestId: 'request-1' }, session);
+      await fixture.sessions.revokeAll(
+        [other._id],
+        { reason: 'password_changed', at, requestId: 'request-1' },
+        session,
+      );
       return {
         events: [event],
         audit: [proved],
@@ -468,41 +473,41 @@ describe('a login by any method', () => {
       };
     };
     const proof = await rightCode(user);
-    const { data } = await open(user, { spends: [first, second], proof }, scene.origin, { proveAddress });
+    const { data } = await open(user, { challengeUses: [first, second], proof }, fixture.origin, { proveEmail });
     const { session_id } = data;
     // Twice, because the scene rolls each transaction back and repeats it.
-    expect(used).toEqual(Array(2).fill([user._id, 'unnamed', scene.now()]));
-    expect(await scene.collections.spentProofs.countDocuments({ session_id })).toBe(2);
-    expect(scene.published).toContainEqual(event);
-    expect(scene.audited.map(([event]) => event)).toEqual([
+    expect(used).toEqual(Array(2).fill([user._id, 'unnamed', fixture.now()]));
+    expect(await fixture.collections.consumedProofs.countDocuments({ session_id })).toBe(2);
+    expect(fixture.published).toContainEqual(event);
+    expect(fixture.audited.map(([event]) => event)).toEqual([
       { event: 'login.succeeded', user_id: user._id, session_id, method: 'email_code' },
       confirmed,
       proved,
       { event: 'session.revoked', user_id: user._id, session_id: other._id, reason: 'password_changed' },
     ]);
     await expect(open(user, { proof })).rejects.toMatchObject({ code: 'ERR-CODE-INVALID' });
-    await expect(open(user, { spends: [second] })).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
+    await expect(open(user, { challengeUses: [second] })).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
     expect(await sessionsOf(user._id)).toHaveLength(2);
   });
 
   test('a login that ends all sessions holds them, although it has not looked for any', async () => {
-    const user = await scene.user({ known_devices: ['unnamed'], spent_touches: 0 });
+    const user = await fixture.user({ known_devices: ['unnamed'], spent_touches: 0 });
     const held: unknown[] = [];
     const holdOf: LogInDeps['sessions']['holdOf'] = (users) => {
       held.push(() => (typeof users === 'function' ? users() : users));
-      return scene.sessions.holdOf(users);
+      return fixture.sessions.holdOf(users);
     };
-    const sessions = { ...scene.sessions, holdOf };
+    const sessions = { ...fixture.sessions, holdOf };
     const ended = { userId: user._id, reason: 'password_changed', sessionIds: [] } as const;
-    const proveAddress: OpenSessionDeps['proveAddress'] = async () => ({ events: [], audit: [], ended, user });
-    await open(user, { proof: await rightCode(user) }, scene.origin, { sessions, proveAddress });
+    const proveEmail: OpenSessionDeps['proveEmail'] = async () => ({ events: [], audit: [], ended, user });
+    await open(user, { proof: await rightCode(user) }, fixture.origin, { sessions, proveEmail });
     expect(held.map((users) => (users as () => unknown)())).toEqual([[user._id]]);
   });
 });
 
 describe('the sessions that a login ends', () => {
   const ended = async (user_id: string) => {
-    const found = await scene.collections.sessions.find({ user_id, is_revoked: true }).toArray();
+    const found = await fixture.collections.sessions.find({ user_id, is_revoked: true }).toArray();
     return new Map(
       found.map(({ _id, revoked_reason, revoked_at, revoked_request_id }) => [
         _id,
@@ -512,30 +517,30 @@ describe('the sessions that a login ends', () => {
   };
   const because = (revoked_reason: string) => ({
     revoked_reason,
-    revoked_at: scene.now(),
+    revoked_at: fixture.now(),
     revoked_request_id: 'request-1',
   });
   const othersOf = (user_id: string, count: number) =>
     Promise.all(
       Array.from({ length: count }, (_, i) =>
-        scene.session({ user_id, last_used_at: new Date(scene.now().getTime() - 60_000 * (count - i)) }),
+        fixture.session({ user_id, last_used_at: new Date(fixture.now().getTime() - 60_000 * (count - i)) }),
       ),
     );
   const ids = (made: Awaited<ReturnType<typeof othersOf>>) => made.map(({ document }) => document._id);
 
   test('a login ends the earlier session on its device, and none of the 49 on others', async () => {
-    const { email, _id: user_id } = await scene.user();
+    const { email, _id: user_id } = await fixture.user();
     const device_id = randomUUID();
     await othersOf(user_id, 49);
-    const former = await scene.session({ user_id, device_id });
+    const former = await fixture.session({ user_id, device_id });
     const { session_id } = await logIn({ email, device_id });
     expect(await ended(user_id)).toEqual(new Map([[former.document._id, because('replaced')]]));
-    expect(scene.audited).toEqual([
-      [{ event: 'login.succeeded', user_id, session_id, method: 'password' }, scene.origin],
-      [{ event: 'session.revoked', user_id, session_id: former.document._id, reason: 'replaced' }, scene.origin],
+    expect(fixture.audited).toEqual([
+      [{ event: 'login.succeeded', user_id, session_id, method: 'password' }, fixture.origin],
+      [{ event: 'session.revoked', user_id, session_id: former.document._id, reason: 'replaced' }, fixture.origin],
     ]);
     const announcement = { sessionIds: [former.document._id], reason: 'SESSION_REPLACED', requestId: 'request-1' };
-    expect(scene.announced).toEqual([{ ...announcement, at: scene.now() }]);
+    expect(fixture.announced).toEqual([{ ...announcement, at: fixture.now() }]);
   });
 
   test.each([
@@ -543,8 +548,8 @@ describe('the sessions that a login ends', () => {
     ['met in the index', { spent_touches: 0 }],
   ])('a session that replaces one of a pod whose clock was ahead still gets the greater id: %s', async (_, fields) => {
     const device_id = randomUUID();
-    const { email, _id: user_id } = await scene.user({ known_devices: [device_id], ...fields });
-    const { document } = await scene.session({ user_id, device_id, _id: '01fff000-0000-7000-bfff-ffffffffffff' });
+    const { email, _id: user_id } = await fixture.user({ known_devices: [device_id], ...fields });
+    const { document } = await fixture.session({ user_id, device_id, _id: '01fff000-0000-7000-bfff-ffffffffffff' });
     const { session_id } = await logIn({ email, device_id }, { ids: createIds(Date.now) });
     expect(session_id).toMatch(/^01fff000-0001-7/);
     expect(session_id > document._id).toBe(true);
@@ -552,18 +557,18 @@ describe('the sessions that a login ends', () => {
 
   // guarantees: session-limits
   test('a login beside 50 sessions ends the one unused for longest, and notifies all the others of the new device', async () => {
-    const { email, _id: user_id } = await scene.user({ known_devices: ['tablet'] });
+    const { email, _id: user_id } = await fixture.user({ known_devices: ['tablet'] });
     const [first, ...others] = ids(await othersOf(user_id, 50));
     await logIn({ email, device_id: randomUUID() });
     expect([...(await ended(user_id)).keys()]).toEqual([first]);
-    expect(scene.messages.map(([sessionIds]) => sessionIds)).toEqual([others]);
+    expect(fixture.messages.map(([sessionIds]) => sessionIds)).toEqual([others]);
   });
 
   test('a login beside more than 50 sessions ends those unused for longest, and the one on its device', async () => {
-    const { email, _id: user_id } = await scene.user();
+    const { email, _id: user_id } = await fixture.user();
     const others = ids(await othersOf(user_id, 51));
     const device_id = randomUUID();
-    const former = await scene.session({ user_id, device_id });
+    const former = await fixture.session({ user_id, device_id });
     await logIn({ email, device_id });
     const [first = '', second = ''] = others;
     expect(await ended(user_id)).toEqual(
@@ -573,13 +578,13 @@ describe('the sessions that a login ends', () => {
         [second, because('session_limit')],
       ]),
     );
-    const reasons = scene.audited.slice(1).map(([event]) => event);
+    const reasons = fixture.audited.slice(1).map(([event]) => event);
     expect(reasons).toEqual([
       { event: 'session.revoked', user_id, session_id: former.document._id, reason: 'replaced' },
       { event: 'session.revoked', user_id, session_id: first, reason: 'session_limit' },
       { event: 'session.revoked', user_id, session_id: second, reason: 'session_limit' },
     ]);
-    expect(scene.announced).toMatchObject([
+    expect(fixture.announced).toMatchObject([
       { sessionIds: [former.document._id], reason: 'SESSION_REPLACED' },
       { sessionIds: [first, second], reason: 'SESSION_REVOKED' },
     ]);
@@ -587,24 +592,24 @@ describe('the sessions that a login ends', () => {
 });
 
 test.each([true, false])('a login holds the account’s sessions only if it ends one: %s', async (endsOne) => {
-  const user = await scene.user();
+  const user = await fixture.user();
   const device_id = randomUUID();
   if (endsOne) await logIn({ email: user.email, device_id });
   const held: Parameters<LogInDeps['sessions']['holdOf']>[0][] = [];
   const holdOf: LogInDeps['sessions']['holdOf'] = (users) => {
     held.push(users);
-    return scene.sessions.holdOf(users);
+    return fixture.sessions.holdOf(users);
   };
-  await logIn({ email: user.email, device_id }, { sessions: { ...scene.sessions, holdOf } });
+  await logIn({ email: user.email, device_id }, { sessions: { ...fixture.sessions, holdOf } });
   const found = held.map((users) => (typeof users === 'function' ? users() : users));
   expect(found.at(-1)).toEqual(endsOne ? [user._id] : []);
 });
 
 test('a session gets an id after that of its device’s earlier one, by which apps order them', async () => {
-  const { email, _id: user_id } = await scene.user();
+  const { email, _id: user_id } = await fixture.user();
   const device_id = randomUUID();
-  const { document } = await scene.session({ user_id, device_id });
-  await scene.session({ user_id });
+  const { document } = await fixture.session({ user_id, device_id });
+  await fixture.session({ user_id });
   const after = new Set<string | undefined>();
   const entityId = (id?: string) => {
     after.add(id);
@@ -619,8 +624,8 @@ describe('the search of a login on a known device for live sessions', () => {
   const device_id = '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90';
   const dayMs = 86_400_000;
   const known = { known_devices: [device_id], touches: 49, spent_touches: 0 };
-  const ago = (ms: number) => new Date(scene.now().getTime() - ms);
-  const liveOf = (user_id: string) => scene.collections.sessions.countDocuments({ user_id, is_revoked: false });
+  const ago = (ms: number) => new Date(fixture.now().getTime() - ms);
+  const liveOf = (user_id: string) => fixture.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
   test.each<[string, boolean, Partial<UserDocument>]>([
     ['to an account with room for one more session', false, known],
@@ -631,7 +636,7 @@ describe('the search of a login on a known device for live sessions', () => {
     ['on an unknown device', true, { ...known, known_devices: ['other'] }],
     ['to an account without known devices', true, { spent_touches: 0 }],
   ])('a login %s looks at the live sessions: %p', async (_, expected, fields) => {
-    const { email, _id: user_id } = await scene.user(fields);
+    const { email, _id: user_id } = await fixture.user(fields);
     expect(await looks({ email, device_id })).toBe(expected);
     expect(await liveOf(user_id)).toBe(1);
   });
@@ -644,25 +649,25 @@ describe('the search of a login on a known device for live sessions', () => {
     'a login with a key looks at the live sessions only within a day of the latest login: %s',
     async (_, fields, expected) => {
       expect(ago(dayMs)).toEqual(new Date('2026-11-20T10:00:00.000Z'));
-      const { idempotency } = storesOf(scene.collections);
+      const { idempotency } = storesOf(fixture.collections);
       const secret = createSecretKey(randomBytes(32));
-      const openIdempotent = createOpenIdempotent({ idempotency, secrets: () => [secret], now: scene.now });
-      const { email } = await scene.user({ ...known, ...fields });
-      const origin = { ...scene.origin, idempotencyKey: randomUUID() };
+      const openIdempotent = createOpenIdempotent({ idempotency, secrets: () => [secret], now: fixture.now });
+      const { email } = await fixture.user({ ...known, ...fields });
+      const origin = { ...fixture.origin, idempotencyKey: randomUUID() };
       expect(await looks({ email, device_id }, { openIdempotent }, origin)).toBe(expected);
     },
   );
 
   test('a login that conflicts with its device’s session in the index looks at the live sessions, and ends that one', async () => {
-    const { email, _id: user_id } = await scene.user(known);
-    const { document } = await scene.session({ user_id, device_id });
+    const { email, _id: user_id } = await fixture.user(known);
+    const { document } = await fixture.session({ user_id, device_id });
     const deadlines: number[] = [];
     const commit: LogInDeps['commit'] = (change, origin) => {
       deadlines.push(change.deadlineMs ?? Number.POSITIVE_INFINITY);
-      return scene.commit(change, origin);
+      return fixture.commit(change, origin);
     };
     expect(await looks({ email, device_id }, { commit })).toBe(true);
-    expect(await scene.asStored(document._id)).toMatchObject({ is_revoked: true, revoked_reason: 'replaced' });
+    expect(await fixture.asStored(document._id)).toMatchObject({ is_revoked: true, revoked_reason: 'replaced' });
     expect(await liveOf(user_id)).toBe(1);
     // Both tries have one deadline together.
     const [first = 0, second = 0] = deadlines;
@@ -670,11 +675,11 @@ describe('the search of a login on a known device for live sessions', () => {
   });
 
   test('a login that conflicts with anything else in the index does not look at the live sessions', async () => {
-    const { email, _id: user_id } = await scene.user(known);
-    const { document } = await scene.session();
+    const { email, _id: user_id } = await fixture.user(known);
+    const { document } = await fixture.session();
     const listLive = () => Promise.reject(new Error('looked'));
     const deps = {
-      sessions: { ...scene.sessions, listLive },
+      sessions: { ...fixture.sessions, listLive },
       ids: { ...createIds(Date.now), entityId: () => document._id },
     };
     await expect(logIn({ email, device_id }, deps)).rejects.toMatchObject({ code: 11_000 });
@@ -685,33 +690,33 @@ describe('the search of a login on a known device for live sessions', () => {
     ['notes that they are 48, so that the next need not look', 47, 13],
     ['notes nothing of 49, as every second login would write it again', 48, undefined],
   ])('a login looks at the live sessions if they may be 50, and %s', async (_, others, noted) => {
-    const { email, _id: user_id } = await scene.user({ known_devices: [device_id, madeUp], touches: 60 });
-    const { document } = await scene.session({ user_id, device_id });
-    for (let i = 0; i < others; i += 1) await scene.session({ user_id });
+    const { email, _id: user_id } = await fixture.user({ known_devices: [device_id, madeUp], touches: 60 });
+    const { document } = await fixture.session({ user_id, device_id });
+    for (let i = 0; i < others; i += 1) await fixture.session({ user_id });
     expect(await looks({ email, device_id })).toBe(true);
-    expect(await scene.asStored(document._id)).toMatchObject({ revoked_reason: 'replaced' });
-    const { touches, spent_touches } = (await scene.users.find(user_id)) ?? {};
+    expect(await fixture.asStored(document._id)).toMatchObject({ revoked_reason: 'replaced' });
+    const { touches, spent_touches } = (await fixture.users.find(user_id)) ?? {};
     expect([touches, spent_touches]).toEqual([61, noted]);
     expect(await looks({ email, device_id: madeUp })).toBe(noted === undefined);
     expect(await liveOf(user_id)).toBe(others + 2);
   });
 
   test('a login that looks at the live sessions for another reason notes nothing', async () => {
-    const { email, _id: user_id } = await scene.user({ ...known, known_devices: [] });
+    const { email, _id: user_id } = await fixture.user({ ...known, known_devices: [] });
     expect(await looks({ email, device_id })).toBe(true);
-    expect(await scene.users.find(user_id)).toMatchObject({ touches: 50, spent_touches: 0 });
+    expect(await fixture.users.find(user_id)).toMatchObject({ touches: 50, spent_touches: 0 });
   });
 
   test('a login looks at the live sessions in time, although older versions have opened uncounted ones', async () => {
-    const { email, _id: user_id } = await scene.user({ known_devices: ['unnamed'], spent_touches: 0 });
-    const transaction = createTransactionRunner(scene.mongo);
+    const { email, _id: user_id } = await fixture.user({ known_devices: ['unnamed'], spent_touches: 0 });
+    const transaction = createTransactionRunner(fixture.mongo);
     const isCommitted = async () => false;
     for (let i = 0; i < 49; i += 1) {
       const session = { ...newSessionDocument(), user_id, last_used_at: ago(60_000 - i) };
       await transaction(
         async (run) => {
-          await scene.users.touchLogin(user_id, scene.now(), run);
-          await scene.sessions.insert(session, run);
+          await fixture.users.touchLogin(user_id, fixture.now(), run);
+          await fixture.sessions.insert(session, run);
         },
         { isCommitted },
       );
@@ -719,6 +724,6 @@ describe('the search of a login on a known device for live sessions', () => {
     const ids = createIds(Date.now);
     expect([await looks({ email }, { ids }), await liveOf(user_id)]).toEqual([false, 50]);
     expect([await looks({ email }, { ids }), await liveOf(user_id)]).toEqual([true, 50]);
-    expect(await scene.collections.sessions.countDocuments({ user_id, revoked_reason: 'session_limit' })).toBe(1);
+    expect(await fixture.collections.sessions.countDocuments({ user_id, revoked_reason: 'session_limit' })).toBe(1);
   });
 });

@@ -7,30 +7,30 @@ import {
   type DeviceLogin,
   knownAs,
   learnedDevice,
-  newDeviceNotice,
+  newDeviceNotification,
 } from '../../../services/api/src/usecases/login/new-device.ts';
-import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
-import { newUserDocument } from '../../support/use-case-scene.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
+import { newUserDocument } from '../../support/use-case-fixture.ts';
 
-let scene: AccountScene;
+let fixture: AccountFixture;
 beforeAll(async () => {
-  scene = await openAccountScene();
+  fixture = await openAccountFixture();
 });
-beforeEach(() => scene.clear());
-afterAll(() => scene.close());
+beforeEach(() => fixture.clear());
+afterAll(() => fixture.close());
 
-const ago = (ms: number) => new Date(scene.now().getTime() - ms);
+const ago = (ms: number) => new Date(fixture.now().getTime() - ms);
 const day = 86_400_000;
 /** Returns the times of ten notices of the last day, of which the oldest was `ms` ago. */
 const tenSince = (ms: number) => [ago(ms), ...Array.from({ length: 9 }, () => ago(1))];
-const account = (fields: Partial<UserDocument> = {}) => ({ ...newUserDocument(scene.now()), ...fields });
+const account = (fields: Partial<UserDocument> = {}) => ({ ...newUserDocument(fixture.now()), ...fields });
 
 test('a device is known by its id, in whatever case it is written, and without one by a common name', () => {
   expect([knownAs({ device_id: 'ABC-1' }), knownAs({})]).toEqual(['abc-1', 'unnamed']);
 });
 
 describe('an account', () => {
-  const learned = (fields: Partial<UserDocument>) => learnedDevice(account(fields), 'phone', scene.now());
+  const learned = (fields: Partial<UserDocument>) => learnedDevice(account(fields), 'phone', fixture.now());
 
   test('an account learns a device that it does not know', () => {
     expect(learned({ known_devices: ['tablet', 'phone'] })).toBeUndefined();
@@ -50,13 +50,13 @@ describe('a login on a device', () => {
   /** Commits a login that writes only its notice. */
   async function logIn(fields: Partial<UserDocument>, given: Partial<DeviceLogin> = {}) {
     const user = account(fields);
-    const { document } = await scene.session({ user_id: user._id, device_name: 'Pixel', platform: 'android' });
+    const { document } = await fixture.session({ user_id: user._id, device_name: 'Pixel', platform: 'android' });
     const at = document.created_at;
     const login = { user, device: 'phone', at, session: document, live: [], ended: [], ...given };
-    const notice = newDeviceNotice(scene.deps, login, { ...scene.origin, locale: 'ru' });
+    const notice = newDeviceNotification(fixture.deps, login, { ...fixture.origin, locale: 'ru' });
     const work = async () => ({ ...notice, audit: none, sessions: none });
-    await scene.commit({ at, work, isCommitted: 'by event', ifClientLeft: 'commit' }, scene.origin);
-    return { user, document, rows: await scene.rows() };
+    await fixture.commit({ at, work, isCommitted: 'by event', ifClientLeft: 'commit' }, fixture.origin);
+    return { user, document, rows: await fixture.rows() };
   }
 
   const live = (...ids: string[]) => ids.map((_id) => ({ _id, device_id: `device ${_id}`, last_used_at: ago(1) }));
@@ -68,19 +68,19 @@ describe('a login on a device', () => {
     const data = { user_id: user._id, purpose: 'new_device', locale: 'ru', session_id: document._id };
     expect(rows).toMatchObject([{ state: 'pending', topic: 'service.auth.events.notice' }]);
     expect(rows.map(({ event }) => [event.data, event.time, event.requestid])).toEqual([
-      [data, at, scene.origin.requestId],
+      [data, at, fixture.origin.requestId],
     ]);
-    expect(scene.published).toEqual(rows.map(({ event }) => event));
+    expect(fixture.published).toEqual(rows.map(({ event }) => event));
     const payload = { session_id: document._id, device_name: 'Pixel', platform: 'android', created_at: at };
     const content = { topic: newDeviceTopic, payload, id: rows[0]?.event.id, at: document.created_at };
-    expect(scene.messages).toEqual([[['one', 'three'], content]]);
+    expect(fixture.messages).toEqual([[['one', 'three'], content]]);
   });
 
   test('a login on an unknown device is notified to the apps alone when the emails of the day are sent', async () => {
     const fields = { known_devices: ['tablet'], new_device_notices: tenSince(day - 1) };
     const { rows, document } = await logIn(fields, { live: live('one') });
-    expect([rows, scene.published]).toEqual([[], []]);
-    expect(scene.messages).toMatchObject([[['one'], { payload: { session_id: document._id } }]]);
+    expect([rows, fixture.published]).toEqual([[], []]);
+    expect(fixture.messages).toMatchObject([[['one'], { payload: { session_id: document._id } }]]);
   });
 
   test.each<[string, Partial<UserDocument>, () => Partial<DeviceLogin>]>([
@@ -97,6 +97,6 @@ describe('a login on a device', () => {
     ['that is the account’s first', {}, () => ({})],
   ])('a login on a device %s sends no notice', async (_, fields, login) => {
     const { rows } = await logIn(fields, login());
-    expect([rows, scene.published, scene.messages]).toEqual([[], [], []]);
+    expect([rows, fixture.published, fixture.messages]).toEqual([[], [], []]);
   });
 });

@@ -21,7 +21,7 @@ import {
 import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
 import { codeAt, completeLogin, switchOn } from '../../support/second-factor.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;
 let api: TestApi;

@@ -62,7 +62,7 @@ function open(change: Partial<IdentityProvider> = {}, deps: Partial<Deps> = {}) 
 }
 
 /** Creates the check of a provider's notices. */
-const openNotices = (change: Partial<IdentityProvider>) => openBoth(change).notice;
+const openSecurityEvents = (change: Partial<IdentityProvider>) => openBoth(change).notice;
 
 function openBoth(change: Partial<IdentityProvider>, deps: Partial<Deps> = {}) {
   return createProviderVerifiers(provider(change), {
@@ -84,7 +84,7 @@ describe('an ID token', () => {
     const token = await sign({ email: 'cook@office.example', email_verified: true, name: 'Anna' }, { alg });
     expect(await open()(token)).toEqual({
       ...{ provider: 'office', sub: 'somebody', clientId: 'app', name: 'Anna' },
-      ...{ email: 'cook@office.example', isOwnAddress: true },
+      ...{ email: 'cook@office.example', isOwnEmail: true },
     });
   });
 
@@ -164,10 +164,10 @@ describe('an ID token', () => {
       for (const value of [{ toString: 'x' }, ['x'], 7, null]) {
         const token = await sign({ ...proved, jti: 'notice', events: {}, [claim]: value });
         const person = await open({ hostsDomains: true })(token);
-        expect(person?.isOwnAddress ?? false).toBe(
+        expect(person?.isOwnEmail ?? false).toBe(
           person !== undefined && claim !== 'email_verified' && claim !== 'email',
         );
-        for (const notices of ['apple', 'risc'] as const) await openNotices({ notices })(token);
+        for (const notices of ['apple', 'risc'] as const) await openSecurityEvents({ notices })(token);
       }
     },
   );
@@ -183,7 +183,7 @@ describe('an ID token', () => {
         const risc = subjects.map((subject) => [`${risk}/${subjects.indexOf(subject)}`, { subject, reason: value }]);
         const events = { ...Object.fromEntries(risc), [`${risk}/sessions-revoked`]: { subject: value } };
         const open = (notices: 'apple' | 'risc', said: unknown) =>
-          sign({ jti: 'notice', events: said, sub_id: subjects.at(-1) }).then(openNotices({ notices }));
+          sign({ jti: 'notice', events: said, sub_id: subjects.at(-1) }).then(openSecurityEvents({ notices }));
         expect(await open('apple', apple)).toMatchObject({ id: 'notice' });
         expect(await open('apple', JSON.stringify(apple))).toMatchObject({ id: 'notice' });
         expect(await open('risc', events)).toMatchObject({ id: 'notice' });
@@ -197,7 +197,7 @@ describe('an ID token', () => {
     'an ID token whose email_verified is %j verifies no address',
     async (email_verified) => {
       const person = await open()(await sign({ email: 'cook@office.example', email_verified }));
-      expect(person).toMatchObject({ email: 'cook@office.example', isOwnAddress: false });
+      expect(person).toMatchObject({ email: 'cook@office.example', isOwnEmail: false });
     },
   );
 
@@ -257,37 +257,37 @@ describe('an ID token', () => {
 
 describe('the address in an ID token', () => {
   const proof = { email: 'cook@office.example', email_verified: true };
-  const told = async (change: object, of: Partial<IdentityProvider> = {}) =>
+  const notified = async (change: object, of: Partial<IdentityProvider> = {}) =>
     open(of)(await sign({ ...proof, ...change }));
 
   // answers: Logto CVE-2026-55216, https://github.com/logto-io/logto/security/advisories/GHSA-gc94-xqg8-v8r7
   // Logins by Azure AD and OAuth 2 were linked past the check of email_verified, and so took over accounts.
   test('an address is proved only by the provider that gives it out, and only if the token says so', async () => {
-    expect(await told({ email_verified: 'true' })).toMatchObject({ isOwnAddress: true });
-    expect(await told({ email: 'cook@OFFICE.example' })).toMatchObject({ isOwnAddress: true });
+    expect(await notified({ email_verified: 'true' })).toMatchObject({ isOwnEmail: true });
+    expect(await notified({ email: 'cook@OFFICE.example' })).toMatchObject({ isOwnEmail: true });
     for (const change of [{ email_verified: false }, { email_verified: 'false' }, { email_verified: undefined }]) {
-      expect(await told(change)).toMatchObject({ email: 'cook@office.example', isOwnAddress: false });
+      expect(await notified(change)).toMatchObject({ email: 'cook@office.example', isOwnEmail: false });
     }
     for (const email of ['cook@elsewhere.example', 'cook@sub.office.example', 'cook@office.example.org']) {
-      expect(await told({ email })).toMatchObject({ email, isOwnAddress: false });
+      expect(await notified({ email })).toMatchObject({ email, isOwnEmail: false });
     }
-    expect(await told({ hd: 'elsewhere.example', email: 'cook@elsewhere.example' })).toMatchObject({
-      isOwnAddress: false,
+    expect(await notified({ hd: 'elsewhere.example', email: 'cook@elsewhere.example' })).toMatchObject({
+      isOwnEmail: false,
     });
   });
 
   test('an address of an organisation is proved by the provider that hosts it', async () => {
     const google = { hostsDomains: true };
     const email = 'cook@pantry.example';
-    expect(await told({ email, hd: 'pantry.example' }, google)).toMatchObject({ isOwnAddress: true });
-    expect(await told({ email, hd: 'other.example' }, google)).toMatchObject({ isOwnAddress: false });
-    expect(await told({ email }, google)).toMatchObject({ isOwnAddress: false });
+    expect(await notified({ email, hd: 'pantry.example' }, google)).toMatchObject({ isOwnEmail: true });
+    expect(await notified({ email, hd: 'other.example' }, google)).toMatchObject({ isOwnEmail: false });
+    expect(await notified({ email }, google)).toMatchObject({ isOwnEmail: false });
   });
 
   test.each(['not an address', 'кухня@example.com', `${'x'.repeat(250)}@example.com`, 7, null])(
     'the value %p is no address',
     async (email) => {
-      expect(await told({ email })).toMatchObject({ email: undefined, isOwnAddress: false });
+      expect(await notified({ email })).toMatchObject({ email: undefined, isOwnEmail: false });
     },
   );
 });
@@ -475,7 +475,7 @@ describe('the presets of providers', () => {
   const tokens = names.flatMap((name) => documents[name].tokens.map((token) => [name, token.iss, token] as const));
   test.each(tokens)('the presets accept the token that %s documents, with the issuer %s', async (name, _, token) => {
     const proved = await open(named(name))(await sign({ aud: documents[name].clientId, ...token }));
-    expect(proved).toMatchObject({ provider: name, sub: token.sub, email: token.email, isOwnAddress: true });
+    expect(proved).toMatchObject({ provider: name, sub: token.sub, email: token.email, isOwnEmail: true });
   });
 
   test('the presets read keys of the form that both providers publish', async () => {

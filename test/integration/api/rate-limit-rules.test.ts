@@ -49,7 +49,7 @@ function limitsOf(
   change: Partial<typeof settings> = {},
   connection = redis,
   onInsured = (e: unknown) => void errors.push(e),
-  crowd?: number,
+  accountLru?: number,
 ) {
   const all = { ...settings, ...change };
   const networks = networksOf(all.LOGIN_LIMIT_PER_ADDRESS, connection);
@@ -60,7 +60,7 @@ function limitsOf(
     settings: all,
     now: () => time,
     onInsured,
-    crowd,
+    accountLru,
   });
 }
 
@@ -70,7 +70,7 @@ const identity = (change: Partial<LoginIdentity> = {}): LoginIdentity => ({
   prefix: '192.0.2.1/32',
   ...change,
 });
-const stranger = (i: number) => identity({ prefix: `198.51.${i >> 8}.${i & 255}/32` });
+const unknownDevice = (i: number) => identity({ prefix: `198.51.${i >> 8}.${i & 255}/32` });
 
 /** Tries a wrong password. Returns the rule that refuses it, or undefined if it gets the verdict. */
 async function guess(limits: LoginSteps, who: LoginIdentity): Promise<Refusal | undefined> {
@@ -150,7 +150,7 @@ describe('one account from one network', () => {
     const limits = limitsOf();
     await guessTimes(limits, 6, identity());
     expect(await guess(limits, identity({ emailKey: 'other@example.com' }))).toBeUndefined();
-    expect(await guess(limits, stranger(1))).toBeUndefined();
+    expect(await guess(limits, unknownDevice(1))).toBeUndefined();
   });
 
   test('a success clears the failures of the account from this network', async () => {
@@ -175,7 +175,7 @@ describe('one account from many networks', () => {
   async function spread(limits: LoginSteps, tries: number, from = 0): Promise<number> {
     let verdicts = 0;
     for (let i = 0; i < tries; i += 1) {
-      const refusal = await guess(limits, stranger(from + i));
+      const refusal = await guess(limits, unknownDevice(from + i));
       if (refusal === undefined) verdicts += 1;
       else if (refusal.rule === 'login_account') time += refusal.waitMs;
     }
@@ -184,13 +184,13 @@ describe('one account from many networks', () => {
 
   test('after twenty failures, unknown clients are slowed down, by 30 s at most', async () => {
     const limits = limitsOf();
-    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => limits.fail(stranger(i))));
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => limits.fail(unknownDevice(i))));
     expect(answers.filter(isVerdict)).toHaveLength(20);
     for (let i = 0; i < 8; i += 1) {
       const waitMs = Math.min(30_000, 1_000 * 2 ** i);
-      expect(await guess(limits, stranger(100 + i))).toEqual({ rule: 'login_account', waitMs });
+      expect(await guess(limits, unknownDevice(100 + i))).toEqual({ rule: 'login_account', waitMs });
       time += waitMs;
-      expect(await guess(limits, stranger(200 + i))).toBeUndefined();
+      expect(await guess(limits, unknownDevice(200 + i))).toBeUndefined();
     }
   });
 
@@ -204,9 +204,9 @@ describe('one account from many networks', () => {
     expect(await spread(limits, 300, 1_000)).toBe(50 - early);
     time = start + day - 1;
     // The oldest failures leave the window of 24 hours first.
-    expect(await guess(limits, stranger(5_000))).toEqual({ rule: 'login_account_day', waitMs: 1 });
+    expect(await guess(limits, unknownDevice(5_000))).toEqual({ rule: 'login_account_day', waitMs: 1 });
     time += 1;
-    expect(await guess(limits, stranger(5_001))).toBeUndefined();
+    expect(await guess(limits, unknownDevice(5_001))).toBeUndefined();
   });
 
   describe('an account after 300 tries of an attacker', () => {
@@ -271,15 +271,15 @@ describe('one account from many networks', () => {
     test('after 300 tries of a thief who knows the password, the owner can log in where he has shown both factors', async () => {
       const limits = limitsOf();
       /** Shows the password, after which a second factor must follow. */
-      const enterHalf = async (who: LoginIdentity) => (await limits.check(who)) ?? (await limits.confirm(who));
-      await enterHalf(identity({ holder }));
+      const enterFirstFactor = async (who: LoginIdentity) => (await limits.check(who)) ?? (await limits.confirm(who));
+      await enterFirstFactor(identity({ holder }));
       await limits.complete(identity({ holder }));
       for (let i = 0; i < 20; i += 1) {
         time += 1_000;
-        expect(await enterHalf(identity({ prefix: stranger(i).prefix }))).toBeUndefined();
+        expect(await enterFirstFactor(identity({ prefix: unknownDevice(i).prefix }))).toBeUndefined();
       }
       expect(await spread(limits, 300, 1_000)).toBe(70);
-      expect(await enterHalf(identity({ holder, prefix: elsewhere }))).toBeUndefined();
+      expect(await enterFirstFactor(identity({ holder, prefix: elsewhere }))).toBeUndefined();
     });
 
     test.each(['prove', 'register'] as const)(
@@ -304,7 +304,7 @@ describe('the known devices and networks of an account', () => {
   test('a password that is sent with a session has ten verdicts on each device, if its user has shown the password there', async () => {
     const limits = limitsOf({ LOGIN_FREE_FAILURES: 1_000, LOGIN_KNOWN_FAILURES_PER_DAY: 100 });
     const inSession = (device: string, hasPassword: boolean) => ({
-      ...stranger(1),
+      ...unknownDevice(1),
       holder: device,
       session: { hasPassword },
     });
@@ -323,12 +323,12 @@ describe('the known devices and networks of an account', () => {
     const limits = limitsOf({ LOGIN_FREE_FAILURES: 1_000, LOGIN_ACCOUNT_FREE_FAILURES: 1_000 });
     await enter(limits, identity({ holder: 'own' }));
     const paths: ((i: number) => LoginIdentity)[] = [
-      stranger,
+      unknownDevice,
       () => identity({ holder: 'own' }),
-      (i) => ({ ...stranger(i), holder: 'session', session: { hasPassword: true } }),
-      (i) => ({ ...stranger(i), holder: `minted-${i}`, session: { hasPassword: false } }),
+      (i) => ({ ...unknownDevice(i), holder: 'session', session: { hasPassword: true } }),
+      (i) => ({ ...unknownDevice(i), holder: `minted-${i}`, session: { hasPassword: false } }),
     ];
-    const all = Array.from({ length: 400 }, (_, i) => limits.fail((paths[i % 4] ?? stranger)(i)));
+    const all = Array.from({ length: 400 }, (_, i) => limits.fail((paths[i % 4] ?? unknownDevice)(i)));
     expect((await Promise.all(all)).filter(isVerdict)).toHaveLength(100);
   });
 
@@ -343,34 +343,34 @@ describe('the known devices and networks of an account', () => {
     const { holder, prefix } = home;
     const session = { holder: 'session', session: { hasPassword: true } };
     const verdicts = async (who: LoginIdentity) => (await guessTimes(limits, 100, who)).filter(isVerdict).length;
-    expect(await verdicts({ ...stranger(1), ...session })).toBe(10);
-    expect(await verdicts({ ...stranger(1), holder })).toBe(10 + 70);
+    expect(await verdicts({ ...unknownDevice(1), ...session })).toBe(10);
+    expect(await verdicts({ ...unknownDevice(1), holder })).toBe(10 + 70);
     const emailKey = 'chef@example.com';
     const move = (at: LoginIdentity) =>
       limits.move({ ...at, emailKey, former: { emailKey: home.emailKey, holders: [at.holder, holder, 'session'] } });
-    await move(stranger(2));
-    expect(await verdicts({ ...stranger(2), emailKey, holder: 'other' })).toBe(0);
+    await move(unknownDevice(2));
+    expect(await verdicts({ ...unknownDevice(2), emailKey, holder: 'other' })).toBe(0);
     expect(await verdicts({ ...home, ...session, emailKey })).toBe(0);
-    expect(await verdicts({ ...stranger(3), emailKey, holder })).toBe(0);
+    expect(await verdicts({ ...unknownDevice(3), emailKey, holder })).toBe(0);
     await move(identity({ prefix }));
     expect(await verdicts(identity({ emailKey, prefix }))).toBe(10);
     await redis.del(keysOf().wrongOf('password', keysOf().tagOf('account', home.emailKey)));
     await move(identity());
-    expect(await verdicts({ ...stranger(4), emailKey })).toBe(70);
+    expect(await verdicts({ ...unknownDevice(4), emailKey })).toBe(70);
   });
 
   test('a known device is forgotten after 180 days, and the one unseen for longest past twenty', async () => {
     const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
     for (let i = 0; i < 12; i += 1) {
-      await enter(limits, identity({ prefix: stranger(i).prefix, holder: `device-${i}` }));
+      await enter(limits, identity({ prefix: unknownDevice(i).prefix, holder: `device-${i}` }));
       time += 1_000;
     }
     expect(await guess(limits, identity({ prefix: '203.0.113.9/32' }))).toBeUndefined();
-    expect(await guess(limits, stranger(0))).toMatchObject({ rule: 'login_account_day' });
-    expect(await guess(limits, stranger(11))).toBeUndefined();
+    expect(await guess(limits, unknownDevice(0))).toMatchObject({ rule: 'login_account_day' });
+    expect(await guess(limits, unknownDevice(11))).toBeUndefined();
     time += 180 * day;
-    expect(await guess(limits, stranger(11))).toBeUndefined();
-    expect(await guess(limits, stranger(11))).toMatchObject({ rule: 'login_account_day' });
+    expect(await guess(limits, unknownDevice(11))).toBeUndefined();
+    expect(await guess(limits, unknownDevice(11))).toMatchObject({ rule: 'login_account_day' });
   });
 
   test('logins without password push no device out that has shown the password', async () => {
@@ -378,10 +378,10 @@ describe('the known devices and networks of an account', () => {
     await enter(limits, identity({ holder: 'own' }));
     for (let i = 0; i < 20; i += 1) {
       time += 1_000;
-      await limits.know(identity({ prefix: stranger(i).prefix }));
+      await limits.know(identity({ prefix: unknownDevice(i).prefix }));
     }
-    await guess(limits, stranger(100));
-    expect(await enter(limits, stranger(101))).toMatchObject({ rule: 'login_account_day' });
+    await guess(limits, unknownDevice(100));
+    expect(await enter(limits, unknownDevice(101))).toMatchObject({ rule: 'login_account_day' });
     expect(await enter(limits, identity({ holder: 'own', prefix: '203.0.113.9/32' }))).toBeUndefined();
   });
 
@@ -482,7 +482,7 @@ test('no key names an account, a device or a network, and every key ends', async
   const own = identity();
   await enter(limits, own);
   await guess(limits, own);
-  await guess(limits, stranger(1));
+  await guess(limits, unknownDevice(1));
   const found = await redis.keys(`{${prefix}}:*`);
   expect(found.length).toBeGreaterThan(5);
   for (const key of found) {
@@ -496,28 +496,28 @@ test('no key names an account, a device or a network, and every key ends', async
 });
 
 describe('failures at very many accounts', () => {
-  const crowd = 10;
-  const victim = (i: number) => ({ ...stranger(i), emailKey: `cook-${i}@example.com` });
+  const accountLru = 10;
+  const victim = (i: number) => ({ ...unknownDevice(i), emailKey: `cook-${i}@example.com` });
   const keysLike = (kind: string) => redis.keys(`{${prefix}}:limit:login-${kind}:*`);
 
   // guarantees: redis-memory-bounded
   test('failures at very many accounts take bounded room: the account whose last failure is oldest is forgotten', async () => {
-    const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 }, redis, undefined, crowd);
-    for (let i = 0; i < 3 * crowd; i += 1) {
+    const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 }, redis, undefined, accountLru);
+    for (let i = 0; i < 3 * accountLru; i += 1) {
       expect(await guess(limits, victim(i))).toBeUndefined();
       time += 1;
     }
-    expect(await keysLike('failed')).toHaveLength(crowd);
+    expect(await keysLike('failed')).toHaveLength(accountLru);
     // The forgotten accounts keep the delays of their strangers, which end within the hour.
-    expect(await keysLike('delay')).toHaveLength(3 * crowd + crowd);
-    expect(await guess(limits, victim(3 * crowd - 1))).toMatchObject({ rule: 'login_account_day' });
+    expect(await keysLike('delay')).toHaveLength(3 * accountLru + accountLru);
+    expect(await guess(limits, victim(3 * accountLru - 1))).toMatchObject({ rule: 'login_account_day' });
     expect(await guess(limits, victim(0))).toBeUndefined();
   });
 
   test('wrong passwords that a right one has cleared take no room among those of very many accounts', async () => {
-    const limits = limitsOf({ LOGIN_FREE_FAILURES: 99, LOGIN_ACCOUNT_FREE_FAILURES: 99 }, redis, undefined, crowd);
+    const limits = limitsOf({ LOGIN_FREE_FAILURES: 99, LOGIN_ACCOUNT_FREE_FAILURES: 99 }, redis, undefined, accountLru);
     expect((await guessTimes(limits, 80, victim(0))).filter(isVerdict)).toHaveLength(70);
-    for (let i = 1; i <= 2 * crowd; i += 1) {
+    for (let i = 1; i <= 2 * accountLru; i += 1) {
       const owner = victim(i);
       await enter(limits, owner);
       await guess(limits, owner);
@@ -529,12 +529,12 @@ describe('failures at very many accounts', () => {
   });
 
   test('failures that are a day old no longer count among those of very many accounts', async () => {
-    const limits = limitsOf({}, redis, undefined, crowd);
-    for (let i = 0; i < crowd; i += 1) await guess(limits, victim(i));
+    const limits = limitsOf({}, redis, undefined, accountLru);
+    for (let i = 0; i < accountLru; i += 1) await guess(limits, victim(i));
     time += day;
-    for (let i = 0; i < crowd / 2; i += 1) await guess(limits, victim(100 + i));
-    expect(await redis.zcard(`{${prefix}}:limit:crowd:login`)).toBe(crowd / 2);
-    expect(await keysLike('failed')).toHaveLength(crowd / 2);
+    for (let i = 0; i < accountLru / 2; i += 1) await guess(limits, victim(100 + i));
+    expect(await redis.zcard(`{${prefix}}:limit:crowd:login`)).toBe(accountLru / 2);
+    expect(await keysLike('failed')).toHaveLength(accountLru / 2);
   });
 });
 

@@ -31,7 +31,7 @@ const stormSessions = 16;
  * Limit for the conflicts of an operation. The pauses after so many fill the five seconds that a request has. The
  * seconds themselves would measure the machine.
  */
-const mostConflicts = 8;
+const maxConflicts = 8;
 
 let api: TestApi;
 beforeAll(async () => {
@@ -174,7 +174,7 @@ async function inAStorm({ victim, act, survivors }: Attempt, refreshing = api): 
   const left = await api.collections.sessions.countDocuments(live);
   await storm.stop();
   expect(status).toBe(200);
-  expect(met).toBeLessThanOrEqual(mostConflicts);
+  expect(met).toBeLessThanOrEqual(maxConflicts);
   if (survivors === 'none' || survivors === 'own') expect(left).toBe(0);
   // A refresh may get 503 and a time to try again. It gets 401 only if its session has ended.
   const expected = survivors === 'all' ? [200, 503] : [200, 503, 401];

@@ -4,29 +4,29 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { storesOf } from '../../support/stores-of.ts';
-import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
 
 const second = 1_000;
 const hour = 3_600 * second;
 const day = 24 * hour;
 
-let scene: TokenScene;
+let fixture: TokenFixture;
 let api: TokenApi;
 let other: TokenApi;
 let session: Account & TokenPair;
 
 beforeAll(async () => {
-  scene = await openTokenScene();
-  [api, other] = [await scene.start(), await scene.start()];
+  fixture = await openTokenFixture();
+  [api, other] = [await fixture.start(), await fixture.start()];
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const begin = async () => {
   session = await newSession(api);
   return session.refresh_token;
 };
 const documentOf = async () =>
-  (await scene.collections.sessions.findOne({ _id: session.session_id })) as SessionDocument;
+  (await fixture.collections.sessions.findOne({ _id: session.session_id })) as SessionDocument;
 const tokenOf = ({ status, json }: Answer): string => {
   expect([status, json.error_code]).toEqual([200, undefined]);
   return json.data.refresh_token;
@@ -44,7 +44,7 @@ test('an app that loses five answers in a row, hours apart, stays logged in', as
   for (let round = 0; round < 4; round += 1) {
     for (let loss = 0; loss < 5; loss += 1) {
       tokenOf(await api.refresh(token));
-      scene.clock.pass(3 * hour);
+      fixture.clock.pass(3 * hour);
     }
     token = tokenOf(await other.refresh(token));
   }
@@ -58,9 +58,9 @@ describe('a repeated refresh', () => {
   ])('a repeated refresh that arrives %s harms nobody', async (_, delay) => {
     const kept = await begin();
     const answered = tokenOf(await api.refresh(kept));
-    scene.clock.pass(delay);
+    fixture.clock.pass(delay);
     tokenOf(await other.refresh(kept));
-    scene.clock.pass(hour);
+    fixture.clock.pass(hour);
     expect(tokenOf(await api.refresh(answered))).toEqual(expect.any(String));
   });
 
@@ -82,7 +82,7 @@ describe('a repeated refresh', () => {
   test('a hundred refreshes at once an hour after a lost answer get one successor, and no session ends', async () => {
     const token = await begin();
     tokenOf(await api.refresh(token));
-    scene.clock.pass(hour);
+    fixture.clock.pass(hour);
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? api : other).refresh(token)),
     );
@@ -97,18 +97,18 @@ test('a thief who goes on by himself is detected by the owner’s next refresh',
   const stolen = await begin();
   const first = tokenOf(await other.refresh(stolen));
   const then = tokenOf(await other.refresh(first));
-  scene.clock.pass(hour);
+  fixture.clock.pass(hour);
   await refused(stolen, 'IAD_JWT_REFRESH_STOLEN');
   await refused(then, 'IAD_JWT_REFRESH_STOLEN');
   expect(await documentOf()).toMatchObject({ is_revoked: true, revoked_reason: 'refresh_token_reuse' });
 });
 
 test('a restart of the api between two refreshes is not noticed', async () => {
-  const brief = await scene.start();
+  const brief = await fixture.start();
   let token = await begin();
   token = tokenOf(await brief.refresh(token));
   await brief.close();
-  const again = await scene.start();
+  const again = await fixture.start();
   const next = tokenOf(await again.refresh(token));
   expect(tokenOf(await api.refresh(token))).toBe(next);
   await again.close();
@@ -121,7 +121,7 @@ test('a restart of the api between two refreshes is not noticed', async () => {
 test('a token of two refreshes ago is theft, also in the same second and at an api that has just started', async () => {
   const stolen = await begin();
   const newest = tokenOf(await api.refresh(tokenOf(await api.refresh(stolen))));
-  const again = await scene.start();
+  const again = await fixture.start();
   expect((await again.refresh(stolen)).json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
   await again.close();
   await refused(newest, 'IAD_JWT_REFRESH_STOLEN');
@@ -135,8 +135,8 @@ test.each([
 ])('a refresh signs only claims that it compared: another %s of the same version is read again', async (_, other) => {
   await begin();
   const seen = await documentOf();
-  await scene.collections.sessions.updateOne({ _id: seen._id }, { $set: other });
-  const store = storesOf(scene.collections).sessions;
+  await fixture.collections.sessions.updateOne({ _id: seen._id }, { $set: other });
+  const store = storesOf(fixture.collections).sessions;
   const { token, kid, handed_out_at, last_used_at, expires_at } = seen;
   const rotation = { token, kid, gen: 2, parent: 1, floor: 0, handed_out_at, last_used_at, expires_at };
   expect(await store.rotate(seen, rotation)).toBeUndefined();
@@ -148,10 +148,10 @@ describe('the expiry of a session', () => {
   test('a session expires 30 days after its last use, and each use begins them anew', async () => {
     let token = await begin();
     for (let use = 0; use < 3; use += 1) {
-      scene.clock.pass(30 * day - second);
+      fixture.clock.pass(30 * day - second);
       token = tokenOf(await api.refresh(token));
     }
-    scene.clock.pass(30 * day);
+    fixture.clock.pass(30 * day);
     await refused(token, 'IAD_JWT_REFRESH_EXPIRED');
     expect(await documentOf()).toMatchObject({ is_revoked: false });
   });
@@ -160,15 +160,15 @@ describe('the expiry of a session', () => {
   test('a session expires 180 days after its login, whatever its use', async () => {
     let token = await begin();
     for (let use = 0; use < 8; use += 1) {
-      scene.clock.pass(20 * day);
+      fixture.clock.pass(20 * day);
       token = tokenOf(await api.refresh(token));
     }
     const answer = await api.refresh(token);
     expect(answer.json.data.refresh_expires_in).toBe((20 * day) / second);
     token = answer.json.data.refresh_token;
-    scene.clock.pass(20 * day - second);
+    fixture.clock.pass(20 * day - second);
     token = tokenOf(await api.refresh(token));
-    scene.clock.pass(second);
+    fixture.clock.pass(second);
     await refused(token, 'IAD_JWT_REFRESH_EXPIRED');
   });
 });

@@ -6,25 +6,25 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { decodeJwt } from 'jose';
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { createRefresh, type RefreshDeps } from '../../../services/api/src/usecases/sessions/refresh.ts';
-import { hashOf, openUseCaseScene, readsOf, type UseCaseScene } from '../../support/use-case-scene.ts';
+import { hashOf, openUseCaseFixture, readsOf, type UseCaseFixture } from '../../support/use-case-fixture.ts';
 
 const minute = 60_000;
 const idleSeconds = 7_200;
 const retryWindowMs = 30_000;
 
-let scene: UseCaseScene;
+let fixture: UseCaseFixture;
 let limited: unknown[];
 beforeAll(async () => {
-  scene = await openUseCaseScene();
+  fixture = await openUseCaseFixture();
 });
 beforeEach(async () => {
   limited = [];
-  await scene.clear();
+  await fixture.clear();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
-function refresh(token: string, deps: Partial<RefreshDeps> = {}, origin = scene.origin) {
-  const { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now } = scene;
+function refresh(token: string, deps: Partial<RefreshDeps> = {}, origin = fixture.origin) {
+  const { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now } = fixture;
   const limits = { refresh: async (from: unknown) => void limited.push(from) };
   const lifetime = { idleSeconds, absoluteSeconds: 86_400 };
   const own = { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now, limits, lifetime, retryWindowMs };
@@ -39,12 +39,12 @@ const refused = (code: string) => ({ code, name: 'AppError' });
 
 describe('the newest refresh token', () => {
   test('the newest refresh token is rotated: the session has the next one, and its idle end moves', async () => {
-    const { document, token } = await scene.session();
-    scene.pass(minute);
+    const { document, token } = await fixture.session();
+    fixture.pass(minute);
     const answer = await refresh(token);
-    const at = scene.now();
+    const at = fixture.now();
     const next = answer.refresh_token;
-    expect(await scene.asStored(document._id)).toEqual({
+    expect(await fixture.asStored(document._id)).toEqual({
       ...document,
       token: hashOf(next),
       gen: 2,
@@ -54,14 +54,14 @@ describe('the newest refresh token', () => {
       last_used_at: at,
       expires_at: new Date(at.getTime() + idleSeconds * 1_000),
     });
-    expect(scene.refreshTokens.parse(next)).toEqual({ kid: document.kid, sessionId: document._id, generation: 2 });
-    expect(scene.audited).toEqual([[{ event: 'refresh.rotated', ...idsOf(document) }, scene.origin]]);
-    expect(scene.announced).toEqual([]);
-    expect(limited).toEqual([scene.origin]);
+    expect(fixture.refreshTokens.parse(next)).toEqual({ kid: document.kid, sessionId: document._id, generation: 2 });
+    expect(fixture.audited).toEqual([[{ event: 'refresh.rotated', ...idsOf(document) }, fixture.origin]]);
+    expect(fixture.announced).toEqual([]);
+    expect(limited).toEqual([fixture.origin]);
   });
 
   test('the answer to a refresh has all that an app needs', async () => {
-    const { document, token } = await scene.session();
+    const { document, token } = await fixture.session();
     const { _id, user_id, device_id, claims } = document;
     const answer = await refresh(token);
     expect(answer).toEqual({
@@ -77,7 +77,7 @@ describe('the newest refresh token', () => {
       device_id,
       push_stream_path: `/ws/push-stream/${_id}`,
       push_stream_url: `wss://push.example.com/ws/push-stream/${_id}`,
-      timestamp: scene.now().toISOString(),
+      timestamp: fixture.now().toISOString(),
     });
     const { home_group_id, account_type, ver } = claims;
     expect(decodeJwt(answer.access_token)).toMatchObject({
@@ -92,51 +92,51 @@ describe('the newest refresh token', () => {
 
   test('the answer to a refresh has the rest of the session in whole seconds, of which there is always one', async () => {
     const endingIn = async (ms: number) => {
-      const absolute_expires_at = new Date(scene.now().getTime() + ms);
-      const { token } = await scene.session({ absolute_expires_at });
+      const absolute_expires_at = new Date(fixture.now().getTime() + ms);
+      const { token } = await fixture.session({ absolute_expires_at });
       return (await refresh(token)).refresh_expires_in;
     };
     expect([await endingIn(5_999), await endingIn(400)]).toEqual([5, 1]);
   });
 
   test('a refresh gets the successor that another request has made between its read and its write', async () => {
-    const { document, token } = await scene.session(readFirst);
+    const { document, token } = await fixture.session(readFirst);
     const others: string[] = [];
     const rotate: RefreshDeps['sessions']['rotate'] = async (...call) => {
       if (others.length === 0) others.push((await refresh(token)).refresh_token);
-      return scene.sessions.rotate(...call);
+      return fixture.sessions.rotate(...call);
     };
-    const answer = await refresh(token, { sessions: { ...scene.sessions, rotate } });
+    const answer = await refresh(token, { sessions: { ...fixture.sessions, rotate } });
     expect([answer.refresh_token]).toEqual(others);
-    expect(await scene.asStored(document._id)).toMatchObject({ gen: 8, parent: 7 });
-    expect(scene.audited.map(([{ event }]) => event)).toEqual(['refresh.rotated', 'refresh.converged']);
+    expect(await fixture.asStored(document._id)).toMatchObject({ gen: 8, parent: 7 });
+    expect(fixture.audited.map(([{ event }]) => event)).toEqual(['refresh.rotated', 'refresh.converged']);
   });
 });
 
 describe('a refresh token whose answer was lost', () => {
   test('a lost answer is given again within the window, once a majority has it, and nothing is written', async () => {
-    const { document, token } = await scene.session();
+    const { document, token } = await fixture.session();
     const first = await refresh(token);
-    const before = await scene.asStored(document._id);
-    scene.audited.splice(0);
-    scene.pass(retryWindowMs);
-    const { sessions, reads } = readsOf(scene);
+    const before = await fixture.asStored(document._id);
+    fixture.audited.splice(0);
+    fixture.pass(retryWindowMs);
+    const { sessions, reads } = readsOf(fixture);
     const again = await refresh(token, { sessions });
     expect(again.refresh_token).toBe(first.refresh_token);
     expect(reads).toEqual(['find', 'confirmed']);
-    expect(await scene.asStored(document._id)).toEqual(before);
-    expect(scene.audited).toEqual([[{ event: 'refresh.converged', ...idsOf(document) }, scene.origin]]);
+    expect(await fixture.asStored(document._id)).toEqual(before);
+    expect(fixture.audited).toEqual([[{ event: 'refresh.converged', ...idsOf(document) }, fixture.origin]]);
   });
 });
 
 describe('refreshes that raise IAD_JWT_REFRESH_EXPIRED', () => {
   test('a refresh raises IAD_JWT_REFRESH_EXPIRED from the very moment at which the session ends', async () => {
-    const { document, token } = await scene.session({ expires_at: new Date(scene.now().getTime() + minute) });
-    scene.pass(minute);
+    const { document, token } = await fixture.session({ expires_at: new Date(fixture.now().getTime() + minute) });
+    fixture.pass(minute);
     await expect(refresh(token)).rejects.toMatchObject(refused('IAD_JWT_REFRESH_EXPIRED'));
     const event = { event: 'refresh.expired', ...idsOf(document), reason: 'expired' };
-    expect(scene.audited).toEqual([[event, scene.origin]]);
-    scene.pass(-1);
+    expect(fixture.audited).toEqual([[event, fixture.origin]]);
+    fixture.pass(-1);
     expect(await refresh(token)).toMatchObject({ session_id: document._id });
   });
 
@@ -144,35 +144,35 @@ describe('refreshes that raise IAD_JWT_REFRESH_EXPIRED', () => {
     ['text', () => 'text'],
     [
       'a token of a session that is not there',
-      async () => scene.tokenOf({ ...(await scene.session()).document, _id: randomUUID() }),
+      async () => fixture.tokenOf({ ...(await fixture.session()).document, _id: randomUUID() }),
     ],
     [
       'a token made with another nonce',
       async () => {
-        const [mine, other] = [await scene.session(), await scene.session()];
-        return scene.tokenOf({ ...mine.document, nonce: other.document.nonce });
+        const [mine, other] = [await fixture.session(), await fixture.session()];
+        return fixture.tokenOf({ ...mine.document, nonce: other.document.nonce });
       },
     ],
   ])('a refresh by %s raises IAD_JWT_REFRESH_EXPIRED, and is audited', async (_, token) => {
     await expect(refresh(await token())).rejects.toMatchObject(refused('IAD_JWT_REFRESH_EXPIRED'));
     const event = { event: 'refresh.expired', user_id: undefined, session_id: undefined, reason: 'not_genuine' };
-    expect(scene.audited).toEqual([[event, scene.origin]]);
-    expect(limited).toEqual([scene.origin]);
+    expect(fixture.audited).toEqual([[event, fixture.origin]]);
+    expect(limited).toEqual([fixture.origin]);
   });
 });
 
 describe('refreshes that raise IAD_JWT_REFRESH_STOLEN', () => {
   test('a refresh of a revoked session raises IAD_JWT_REFRESH_STOLEN once a majority has that, and announces the end again', async () => {
-    const revoked_at = new Date(scene.now().getTime() - minute);
+    const revoked_at = new Date(fixture.now().getTime() - minute);
     const ended = { revoked_at, revoked_reason: 'logout', revoked_request_id: 'request-0' } as const;
-    const { document, token } = await scene.session({ is_revoked: true, expires_at: scene.now(), ...ended });
-    const { sessions, reads } = readsOf(scene);
+    const { document, token } = await fixture.session({ is_revoked: true, expires_at: fixture.now(), ...ended });
+    const { sessions, reads } = readsOf(fixture);
     await expect(refresh(token, { sessions })).rejects.toMatchObject(refused('IAD_JWT_REFRESH_STOLEN'));
     expect(reads).toEqual(['find', 'confirmed']);
-    expect(scene.audited).toEqual([[{ event: 'refresh.revoked', ...idsOf(document) }, scene.origin]]);
+    expect(fixture.audited).toEqual([[{ event: 'refresh.revoked', ...idsOf(document) }, fixture.origin]]);
     const announcement = { sessionIds: [document._id], reason: 'LOGOUT_CONFIRMED', requestId: 'request-0' };
-    expect(scene.announced).toEqual([{ ...announcement, at: revoked_at }]);
-    expect(await scene.asStored(document._id)).toEqual(document);
+    expect(fixture.announced).toEqual([{ ...announcement, at: revoked_at }]);
+    expect(await fixture.asStored(document._id)).toEqual(document);
   });
 
   test.each([
@@ -186,51 +186,51 @@ describe('refreshes that raise IAD_JWT_REFRESH_STOLEN', () => {
   ] as const)(
     'a refresh of a session that was revoked for %s raises IAD_JWT_REFRESH_STOLEN with %j',
     async (revoked_reason, details) => {
-      const { token } = await scene.session({ is_revoked: true, revoked_reason });
+      const { token } = await fixture.session({ is_revoked: true, revoked_reason });
       const error = await refresh(token).catch((thrown: AppError) => thrown);
       expect(error).toMatchObject(refused('IAD_JWT_REFRESH_STOLEN'));
       expect((error as AppError).details).toStrictEqual(details);
-      expect(scene.audited.map(([{ event }]) => event)).toEqual(['refresh.revoked']);
+      expect(fixture.audited.map(([{ event }]) => event)).toEqual(['refresh.revoked']);
     },
   );
 
   test('a refresh succeeds if the end of the session was rolled back after it was read', async () => {
-    const { document, token } = await scene.session(readFirst);
-    const sessions = { ...scene.sessions, find: async () => ({ ...document, is_revoked: true }) };
+    const { document, token } = await fixture.session(readFirst);
+    const sessions = { ...fixture.sessions, find: async () => ({ ...document, is_revoked: true }) };
     expect(await refresh(token, { sessions })).toMatchObject({ session_id: document._id });
-    expect(scene.announced).toEqual([]);
+    expect(fixture.announced).toEqual([]);
   });
 
-  const reused = () => scene.session({ gen: 3, parent: 2, floor: 2 });
+  const reused = () => fixture.session({ gen: 3, parent: 2, floor: 2 });
 
   test.each([
     ['that waits for the answer', {}],
     ['whose connection is open', { isAbandoned: () => false }],
   ])('a reused refresh token of a client %s ends the session, and all are notified', async (_, connection) => {
     const { document } = await reused();
-    const origin = { ...scene.origin, ...connection };
-    await expect(refresh(scene.tokenOf(document, 1), {}, origin)).rejects.toMatchObject({
+    const origin = { ...fixture.origin, ...connection };
+    await expect(refresh(fixture.tokenOf(document, 1), {}, origin)).rejects.toMatchObject({
       ...refused('IAD_JWT_REFRESH_STOLEN'),
       details: { reason: 'reused' },
     });
-    const at = scene.now();
+    const at = fixture.now();
     const ended = { revoked_at: at, revoked_reason: 'refresh_token_reuse', revoked_request_id: 'request-1' };
-    expect(await scene.asStored(document._id)).toEqual({ ...document, is_revoked: true, ...ended });
-    expect(scene.audited).toEqual([
+    expect(await fixture.asStored(document._id)).toEqual({ ...document, is_revoked: true, ...ended });
+    expect(fixture.audited).toEqual([
       [{ event: 'refresh.stolen', ...idsOf(document) }, origin],
       [{ event: 'session.revoked', ...idsOf(document), reason: 'refresh_token_reuse' }, origin],
     ]);
     const announcement = { sessionIds: [document._id], reason: 'SESSION_REVOKED', requestId: 'request-1', at };
-    expect(scene.announced).toEqual([announcement]);
+    expect(fixture.announced).toEqual([announcement]);
   });
 
   test('a reused refresh token of a client that has disconnected ends nothing, and is audited', async () => {
     const { document } = await reused();
-    const origin = { ...scene.origin, isAbandoned: () => true };
-    await expect(refresh(scene.tokenOf(document, 1), {}, origin)).rejects.toThrow(RequestAbandoned);
-    expect(await scene.asStored(document._id)).toEqual(document);
-    expect(scene.audited).toEqual([[{ event: 'refresh.abandoned', ...idsOf(document) }, origin]]);
-    expect(scene.announced).toEqual([]);
+    const origin = { ...fixture.origin, isAbandoned: () => true };
+    await expect(refresh(fixture.tokenOf(document, 1), {}, origin)).rejects.toThrow(RequestAbandoned);
+    expect(await fixture.asStored(document._id)).toEqual(document);
+    expect(fixture.audited).toEqual([[{ event: 'refresh.abandoned', ...idsOf(document) }, origin]]);
+    expect(fixture.announced).toEqual([]);
   });
 });
 
@@ -241,23 +241,23 @@ describe('a session whose newest refresh token is of an unknown key', () => {
     ['just now', 0],
     ['five minutes ago', 5 * minute],
   ])('a refresh has to be retried if an unknown key made the session’s newest token %s', async (_, ago) => {
-    const { document, token } = await scene.session();
-    const handed_out_at = new Date(scene.now().getTime() - ago);
+    const { document, token } = await fixture.session();
+    const handed_out_at = new Date(fixture.now().getTime() - ago);
     const changed = { kid: newKey.kid, token: 'hash of its token', handed_out_at };
-    await scene.collections.sessions.updateOne({ _id: document._id }, { $set: changed });
+    await fixture.collections.sessions.updateOne({ _id: document._id }, { $set: changed });
     await expect(refresh(token)).rejects.toMatchObject({ name: 'MissingKeyError', kid: newKey.kid, kind: 'refresh' });
-    expect(scene.audited).toEqual([]);
+    expect(fixture.audited).toEqual([]);
   });
 
   test('a refresh is judged by the present keys if an unknown key made the newest token over five minutes ago', async () => {
-    const handed_out_at = new Date(scene.now().getTime() - 5 * minute - 1);
-    const { document } = await scene.session({ kid: newKey.kid, handed_out_at });
-    const elder = scene.tokenOf({ ...document, kid: scene.refreshTokens.currentKid });
+    const handed_out_at = new Date(fixture.now().getTime() - 5 * minute - 1);
+    const { document } = await fixture.session({ kid: newKey.kid, handed_out_at });
+    const elder = fixture.tokenOf({ ...document, kid: fixture.refreshTokens.currentKid });
     expect(await refresh(elder)).toMatchObject({ session_id: document._id });
   });
 
   test('a refresh succeeds if a read of the key file finds its key, and a known key costs no read', async () => {
-    const { document, token } = await scene.session();
+    const { document, token } = await fixture.session();
     let looks = 0;
     const set = (...keys: [typeof newKey, ...(typeof newKey)[]]) => ({ keys });
     let current = set(generateSecretKey());
@@ -271,11 +271,11 @@ describe('a session whose newest refresh token is of an unknown key', () => {
     const sessionId = document._id;
     const nonce = Buffer.from(document.nonce.value());
     const made = createRefreshTokens({ keys: [newKey] }).issue({ kid: newKey.kid, sessionId, generation: 1 }, nonce);
-    await scene.collections.sessions.updateOne({ _id: sessionId }, { $set: { kid: newKey.kid } });
-    const { issueTokens } = scene;
+    await fixture.collections.sessions.updateOne({ _id: sessionId }, { $set: { kid: newKey.kid } });
+    const { issueTokens } = fixture;
     const next = await refresh(made, {
       refreshTokens,
-      issueTokens: (session) => issueTokens({ ...session, kid: scene.refreshTokens.currentKid }),
+      issueTokens: (session) => issueTokens({ ...session, kid: fixture.refreshTokens.currentKid }),
     });
     expect(next).toMatchObject({ session_id: sessionId });
     expect(looks).toBe(1);
@@ -283,16 +283,16 @@ describe('a session whose newest refresh token is of an unknown key', () => {
     const child = createRefreshTokens({ keys: [newKey] }).issue({ kid: newKey.kid, sessionId, generation: 2 }, nonce);
     await refresh(child, {
       refreshTokens,
-      issueTokens: (session) => issueTokens({ ...session, kid: scene.refreshTokens.currentKid }),
+      issueTokens: (session) => issueTokens({ ...session, kid: fixture.refreshTokens.currentKid }),
     });
     expect(looks).toBe(1);
   });
 });
 
 test('a client over the limit of refreshes is refused before anything is read', async () => {
-  const { document, token } = await scene.session();
+  const { document, token } = await fixture.session();
   const limits = { refresh: () => Promise.reject(new AppError('ERR-RATE-LIMITED')) };
   await expect(refresh(token, { limits })).rejects.toMatchObject(refused('ERR-RATE-LIMITED'));
-  expect(await scene.asStored(document._id)).toEqual(document);
-  expect(scene.audited).toEqual([]);
+  expect(await fixture.asStored(document._id)).toEqual(document);
+  expect(fixture.audited).toEqual([]);
 });

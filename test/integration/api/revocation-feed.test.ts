@@ -8,9 +8,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { logOut, newSession } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
-import { completeDenyList, siblingCredential, siblingSecretsFile } from '../../support/siblings.ts';
+import {
+  completeDenyList,
+  internalServiceCredential,
+  internalServiceSecretsFile,
+} from '../../support/internal-services.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 const path = '/api/v1/revocations';
 const nonce = 'Zq3v1p8mXo2c7Jt5kW9rYA';
@@ -25,7 +29,7 @@ beforeAll(async () => {
   api = await startTestApi({}, {}, logger);
   redis = openRedis({ REDIS_URL: testEnvironment().redisUrl }, { ...failFastOptions(), enableOfflineQueue: true });
   await completeDenyList(api.keyPrefix);
-  credential = siblingCredential();
+  credential = internalServiceCredential();
 });
 afterAll(async () => {
   redis.disconnect();
@@ -67,7 +71,7 @@ describe('a statement of revocations', () => {
     const asToken = await api.findAccount(bearer(first));
     expect([asToken.status, asToken.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
     const next = decodeJwt(
-      await statementOf({ nonce: 'C'.repeat(22), cursor: claims.cursor }, siblingCredential('recipes')),
+      await statementOf({ nonce: 'C'.repeat(22), cursor: claims.cursor }, internalServiceCredential('recipes')),
     );
     expect(next).toMatchObject({ aud: 'revocations:recipes', nonce: 'C'.repeat(22), since: claims.cursor });
   });
@@ -153,8 +157,8 @@ describe('a hostile sibling service', () => {
     const answers = [await askOf(narrow), await askOf(narrow)];
     expect(answers.map(({ status }) => status)).toEqual([200, 429]);
     expect(Number(answers[1]?.headers['retry-after'])).toBeGreaterThan(0);
-    expect((await askOf(narrow, { nonce }, siblingCredential('pantry.2'))).status).toBe(429);
-    expect((await askOf(narrow, { nonce }, siblingCredential('recipes'))).status).toBe(200);
+    expect((await askOf(narrow, { nonce }, internalServiceCredential('pantry.2'))).status).toBe(429);
+    expect((await askOf(narrow, { nonce }, internalServiceCredential('recipes'))).status).toBe(200);
     const reads = (labels: object) => narrow.metric('auth_revocation_feed_reads_total', { ...labels });
     expect(await reads({ secret: 'pantry.2', content: 'refused' })).toBe(1);
     expect(await reads({ secret: 'recipes', content: 'refused' })).toBe(0);
@@ -164,7 +168,7 @@ describe('a hostile sibling service', () => {
   test('a sibling service is counted by the name of its secret, and logged without the secret', async () => {
     const before = await api.metric('auth_revocation_feed_reads_total', { secret: 'pantry.2' });
     const refused = await api.metric('auth_authorization_failures_total', { code: 'ERR-INVALID-CREDENTIALS' });
-    const second = siblingCredential('pantry.2');
+    const second = internalServiceCredential('pantry.2');
     await askOf(api, { nonce }, second);
     await askOf(api, { nonce }, `${second}x`);
     expect(await api.metric('auth_revocation_feed_reads_total', { secret: 'pantry.2' })).toBe(before + 1);
@@ -187,7 +191,7 @@ describe('the secrets of sibling services', () => {
   beforeAll(async () => {
     const { keysDir } = testEnvironment();
     file = join(keysDir, `${uniqueName()}-siblings.json`);
-    ({ keys: secrets } = await loadKeyFile(siblingSecretsFile(keysDir)));
+    ({ keys: secrets } = await loadKeyFile(internalServiceSecretsFile(keysDir)));
     await write(secrets);
     own = await startTestApi({ REVOCATION_FEED_SECRETS_FILE: file }, { keyFileIntervalMs: 10 });
     await completeDenyList(own.keyPrefix);
@@ -195,7 +199,7 @@ describe('the secrets of sibling services', () => {
   afterAll(() => own.close());
 
   test('two secrets of one sibling service are valid side by side, and a removed one is refused without a restart', async () => {
-    const both = [siblingCredential('pantry.1'), siblingCredential('pantry.2')];
+    const both = [internalServiceCredential('pantry.1'), internalServiceCredential('pantry.2')];
     for (const shown of both) expect((await askOf(own, { nonce }, shown)).status).toBe(200);
     await write(secrets.filter(({ kid }) => kid !== 'pantry.1'));
     await eventually('the refusal', async () => (await askOf(own, { nonce }, both[0])).status === 401);

@@ -9,55 +9,59 @@ import {
 } from '../../../services/api/src/usecases/sessions/revoke-session.ts';
 import {
   bearerOf,
-  openUseCaseScene,
+  openUseCaseFixture,
   readsOf,
   type StoredSession,
-  type UseCaseScene,
-} from '../../support/use-case-scene.ts';
+  type UseCaseFixture,
+} from '../../support/use-case-fixture.ts';
 
-let scene: UseCaseScene;
+let fixture: UseCaseFixture;
 /** Reads of a session by the last use case. */
 let reads: readonly string[];
 beforeAll(async () => {
-  scene = await openUseCaseScene();
+  fixture = await openUseCaseFixture();
 });
-beforeEach(() => scene.clear());
-afterAll(() => scene.close());
+beforeEach(() => fixture.clear());
+afterAll(() => fixture.close());
 
 /** Returns the use cases' shared dependencies, with overrides. */
 function depsWith<T extends object>(also: T) {
-  const { users, commit, refreshTokens, announce, isDenied, audit, now } = scene;
-  const { sessions, ...counted } = readsOf(scene);
+  const { users, commit, refreshTokens, announce, isDenied, audit, now } = fixture;
+  const { sessions, ...counted } = readsOf(fixture);
   reads = counted.reads;
   return { users, sessions, commit, refreshTokens, announce, isDenied, audit, now, ...also };
 }
 
 const logOut = (refresh_token: string, caller: StoredSession, also: Partial<LogOutDeps> = {}) =>
-  createLogOut(depsWith(also))({ refresh_token }, bearerOf(caller), scene.origin);
+  createLogOut(depsWith(also))({ refresh_token }, bearerOf(caller), fixture.origin);
 const revoke = (id: string, caller: StoredSession, also: Partial<RevokeSessionDeps> = {}) =>
-  createRevokeSession(depsWith({ endSessions: createEndSessions(scene), ...also }))(id, bearerOf(caller), scene.origin);
+  createRevokeSession(depsWith({ endSessions: createEndSessions(fixture), ...also }))(
+    id,
+    bearerOf(caller),
+    fixture.origin,
+  );
 const logOutAll = (body: { except_current?: boolean }, caller: StoredSession) =>
-  createLogOutAll(depsWith({}))(body, bearerOf(caller), { ...scene.origin, caller: bearerOf(caller) });
+  createLogOutAll(depsWith({}))(body, bearerOf(caller), { ...fixture.origin, caller: bearerOf(caller) });
 
-const aMinuteAgo = () => new Date(scene.now().getTime() - 60_000);
+const aMinuteAgo = () => new Date(fixture.now().getTime() - 60_000);
 /** Stores a session that another request ended a minute ago. */
 const endedBy = (revoked_reason: RevocationReason, fields: Partial<SessionDocument> = {}) => {
   const ended = { is_revoked: true, revoked_at: aMinuteAgo(), revoked_reason, revoked_request_id: 'request-0' };
-  return scene.session({ ...ended, ...fields });
+  return fixture.session({ ...ended, ...fields });
 };
-const told = ({ document }: StoredSession, reason: string, also: object = {}) => {
+const notified = ({ document }: StoredSession, reason: string, also: object = {}) => {
   return { sessionIds: [document._id], reason, requestId: 'request-0', at: aMinuteAgo(), ...also };
 };
-const toldNow = (sessionIds: string[], reason: string) => {
-  return { sessionIds, reason, requestId: 'request-1', at: scene.now() };
+const notifiedNow = (sessionIds: string[], reason: string) => {
+  return { sessionIds, reason, requestId: 'request-1', at: fixture.now() };
 };
 const notFound = { code: 'ERR-LOGOUT-TARGET-NOT-FOUND', name: 'AppError' };
 
 /** Asserts that these announcements were the only effect. */
-async function expectOnlyTold(announcements: object[], ...sessions: StoredSession[]): Promise<void> {
-  for (const { document } of sessions) expect(await scene.asStored(document._id)).toEqual(document);
-  expect(scene.audited).toEqual([]);
-  expect(scene.announced).toEqual(announcements);
+async function expectOnlyNotification(announcements: object[], ...sessions: StoredSession[]): Promise<void> {
+  for (const { document } of sessions) expect(await fixture.asStored(document._id)).toEqual(document);
+  expect(fixture.audited).toEqual([]);
+  expect(fixture.announced).toEqual(announcements);
 }
 
 const reasons: readonly [RevocationReason, string][] = [
@@ -70,9 +74,9 @@ const reasons: readonly [RevocationReason, string][] = [
 describe('a logout of which MongoDB’s answer is lost', () => {
   /** Returns a store that revokes the session or not, and in both cases returns undefined. */
   const silent = (isWritten: boolean): LogOutDeps['sessions'] => ({
-    ...readsOf(scene).sessions,
+    ...readsOf(fixture).sessions,
     async revokeNewest(match, revocation): Promise<undefined> {
-      if (isWritten) await scene.sessions.revokeNewest(match, revocation);
+      if (isWritten) await fixture.sessions.revokeNewest(match, revocation);
       return;
     },
   });
@@ -81,34 +85,34 @@ describe('a logout of which MongoDB’s answer is lost', () => {
     ['after it has written', true, 2],
     ['before it has written', false, 1],
   ])('a logout of which MongoDB’s answer is lost %s is a logout all the same', async (_, isWritten, times) => {
-    const own = await scene.session();
+    const own = await fixture.session();
     const { _id: session_id, user_id } = own.document;
     const answer = await logOut(own.token, own, { sessions: silent(isWritten) });
     expect(answer).toMatchObject({ message: 'SESSION_TERMINATED' });
-    const ended = { revoked_at: scene.now(), revoked_reason: 'logout', revoked_request_id: 'request-1' };
-    expect(await scene.asStored(session_id)).toEqual({ ...own.document, is_revoked: true, ...ended });
-    expect(scene.audited).toEqual([[{ event: 'logout.succeeded', user_id, session_id }, scene.origin]]);
-    expect(scene.announced).toEqual(Array(times).fill(toldNow([session_id], 'LOGOUT_CONFIRMED')));
+    const ended = { revoked_at: fixture.now(), revoked_reason: 'logout', revoked_request_id: 'request-1' };
+    expect(await fixture.asStored(session_id)).toEqual({ ...own.document, is_revoked: true, ...ended });
+    expect(fixture.audited).toEqual([[{ event: 'logout.succeeded', user_id, session_id }, fixture.origin]]);
+    expect(fixture.announced).toEqual(Array(times).fill(notifiedNow([session_id], 'LOGOUT_CONFIRMED')));
   });
 
   test.each<[string, () => Promise<StoredSession>]>([
     ['that another request ended at another time', () => endedBy('logout', { revoked_request_id: 'request-1' })],
-    ['that another request ended at the same moment', () => endedBy('logout', { revoked_at: scene.now() })],
-    ['that has expired', () => scene.session({ expires_at: scene.now() })],
+    ['that another request ended at the same moment', () => endedBy('logout', { revoked_at: fixture.now() })],
+    ['that has expired', () => fixture.session({ expires_at: fixture.now() })],
     [
       'that is not there',
       async () => {
-        const gone = await scene.session();
-        await scene.collections.sessions.deleteOne({ _id: gone.document._id });
+        const gone = await fixture.session();
+        await fixture.collections.sessions.deleteOne({ _id: gone.document._id });
         return gone;
       },
     ],
   ])('a logout of which MongoDB’s answer is lost does not count for a session %s', async (_, stored) => {
     const own = await stored();
-    const before = await scene.asStored(own.document._id);
+    const before = await fixture.asStored(own.document._id);
     await expect(logOut(own.token, own, { sessions: silent(true) })).rejects.toMatchObject(notFound);
-    expect(await scene.asStored(own.document._id)).toEqual(before);
-    expect(scene.audited).toEqual([]);
+    expect(await fixture.asStored(own.document._id)).toEqual(before);
+    expect(fixture.audited).toEqual([]);
   });
 });
 
@@ -119,19 +123,23 @@ describe('a logout', () => {
     async (by, reason) => {
       const own = await endedBy(by, { gen: 2 });
       for (const generation of [1, 2]) {
-        scene.announced.splice(0);
-        await expect(logOut(scene.tokenOf(own.document, generation), own)).rejects.toMatchObject(notFound);
+        fixture.announced.splice(0);
+        await expect(logOut(fixture.tokenOf(own.document, generation), own)).rejects.toMatchObject(notFound);
         expect(reads).toEqual(['find', 'confirmed']);
-        await expectOnlyTold([told(own, reason)], own);
+        await expectOnlyNotification([notified(own, reason)], own);
       }
     },
   );
 
   test('a logout of another session that has ended closes the stream of this one as well', async () => {
-    const phone = await scene.session();
+    const phone = await fixture.session();
     const tablet = await endedBy('logout', { user_id: phone.document.user_id });
     await expect(logOut(tablet.token, phone)).rejects.toMatchObject(notFound);
-    await expectOnlyTold([told(tablet, 'LOGOUT_CONFIRMED', { alsoClose: phone.document._id })], phone, tablet);
+    await expectOnlyNotification(
+      [notified(tablet, 'LOGOUT_CONFIRMED', { alsoClose: phone.document._id })],
+      phone,
+      tablet,
+    );
   });
 
   test('a logout of a session whose end Redis knows announces nothing again, and asks no majority', async () => {
@@ -140,39 +148,39 @@ describe('a logout', () => {
     const isDenied = async (sessionId: string) => asked.push(sessionId) > 0;
     await expect(logOut(own.token, own, { isDenied })).rejects.toMatchObject(notFound);
     expect([reads, asked]).toEqual([['find'], [own.document._id]]);
-    await expectOnlyTold([], own);
+    await expectOnlyNotification([], own);
   });
 
   test('a logout by no valid token of an ended session announces nothing, and asks no majority', async () => {
     const [own, theirs] = [await endedBy('logout'), await endedBy('logout')];
     const { nonce } = theirs.document;
-    for (const token of [scene.tokenOf({ ...own.document, nonce }), theirs.token]) {
+    for (const token of [fixture.tokenOf({ ...own.document, nonce }), theirs.token]) {
       await expect(logOut(token, own)).rejects.toMatchObject(notFound);
       expect(reads).toEqual(['find']);
     }
-    await expectOnlyTold([], own, theirs);
+    await expectOnlyNotification([], own, theirs);
   });
 
   test('a logout by an older token of a live session reads it once, and asks no majority', async () => {
-    const own = await scene.session({ gen: 2 });
-    await logOut(scene.tokenOf(own.document, 1), own);
+    const own = await fixture.session({ gen: 2 });
+    await logOut(fixture.tokenOf(own.document, 1), own);
     expect(reads).toEqual(['find']);
-    expect(await scene.asStored(own.document._id)).toMatchObject({ is_revoked: true });
+    expect(await fixture.asStored(own.document._id)).toMatchObject({ is_revoked: true });
   });
 
   test('a logout of a session that expires at that moment is refused', async () => {
-    const own = await scene.session({ gen: 2, expires_at: scene.now() });
-    await expect(logOut(scene.tokenOf(own.document, 1), own)).rejects.toMatchObject(notFound);
+    const own = await fixture.session({ gen: 2, expires_at: fixture.now() });
+    await expect(logOut(fixture.tokenOf(own.document, 1), own)).rejects.toMatchObject(notFound);
     expect(reads).toEqual(['find']);
-    await expectOnlyTold([], own);
+    await expectOnlyNotification([], own);
   });
 
   test('a logout is carried out if an end that was read has been rolled back', async () => {
-    const own = await scene.session({ gen: 2 });
+    const own = await fixture.session({ gen: 2 });
     const find = async () => ({ ...own.document, is_revoked: true });
-    await logOut(scene.tokenOf(own.document, 1), own, { sessions: { ...scene.sessions, find } });
-    expect(await scene.asStored(own.document._id)).toMatchObject({ is_revoked: true, revoked_reason: 'logout' });
-    expect(scene.announced).toEqual([toldNow([own.document._id], 'LOGOUT_CONFIRMED')]);
+    await logOut(fixture.tokenOf(own.document, 1), own, { sessions: { ...fixture.sessions, find } });
+    expect(await fixture.asStored(own.document._id)).toMatchObject({ is_revoked: true, revoked_reason: 'logout' });
+    expect(fixture.announced).toEqual([notifiedNow([own.document._id], 'LOGOUT_CONFIRMED')]);
   });
 });
 
@@ -180,37 +188,37 @@ describe('the end of a session by its id', () => {
   test.each(reasons)(
     'an end by id of a session that has ended (%s) is refused once a majority has that, and announces the end again',
     async (by, reason) => {
-      const caller = await scene.session();
+      const caller = await fixture.session();
       const other = await endedBy(by, { user_id: caller.document.user_id });
       await expect(revoke(other.document._id, caller)).rejects.toMatchObject(notFound);
       expect(reads).toEqual(['find', 'confirmed']);
-      await expectOnlyTold([told(other, reason)], caller, other);
+      await expectOnlyNotification([notified(other, reason)], caller, other);
     },
   );
 
   test('an end by id of another user’s ended session announces nothing, and asks no majority', async () => {
-    const [caller, other] = [await scene.session(), await endedBy('logout')];
+    const [caller, other] = [await fixture.session(), await endedBy('logout')];
     await expect(revoke(other.document._id, caller)).rejects.toMatchObject(notFound);
     expect(reads).toEqual(['find']);
-    await expectOnlyTold([], caller, other);
+    await expectOnlyNotification([], caller, other);
   });
 
   test('an end by id of a live session reads nothing before', async () => {
-    const own = await scene.session();
+    const own = await fixture.session();
     await revoke(own.document._id, own);
     expect(reads).toEqual([]);
   });
 
   test('an end by id is carried out if an end that was read has been rolled back', async () => {
-    const own = await scene.session();
+    const own = await fixture.session();
     const { _id } = own.document;
     const misses = [false];
-    const revokeOwn: typeof scene.sessions.revokeOwn = async (...wanted) =>
-      misses.shift() ?? scene.sessions.revokeOwn(...wanted);
+    const revokeOwn: typeof fixture.sessions.revokeOwn = async (...wanted) =>
+      misses.shift() ?? fixture.sessions.revokeOwn(...wanted);
     const find = async () => ({ ...own.document, is_revoked: true });
-    const sessions = { ...scene.sessions, revokeOwn, find };
+    const sessions = { ...fixture.sessions, revokeOwn, find };
     expect(await revoke(_id, own, { sessions })).toMatchObject({ session_id: _id });
-    expect(await scene.asStored(_id)).toMatchObject({ is_revoked: true, revoked_reason: 'logout' });
+    expect(await fixture.asStored(_id)).toMatchObject({ is_revoked: true, revoked_reason: 'logout' });
   });
 });
 
@@ -218,26 +226,26 @@ describe('a logout everywhere', () => {
   test.each([{}, { except_current: true }])(
     'a logout everywhere with %j by a session that has ended is refused, and announces that end again',
     async (body) => {
-      const { _id: user_id } = await scene.user();
+      const { _id: user_id } = await fixture.user();
       const own = await endedBy('logout', { user_id });
-      const other = await scene.session({ user_id });
+      const other = await fixture.session({ user_id });
       await expect(logOutAll(body, own)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
-      await expectOnlyTold([told(own, 'LOGOUT_CONFIRMED')], own, other);
+      await expectOnlyNotification([notified(own, 'LOGOUT_CONFIRMED')], own, other);
     },
   );
 
   test('a logout everywhere does not read the caller’s live session by itself', async () => {
-    const { _id: user_id } = await scene.user();
-    await logOutAll({}, await scene.session({ user_id }));
+    const { _id: user_id } = await fixture.user();
+    await logOutAll({}, await fixture.session({ user_id }));
     expect(reads).toEqual([]);
   });
 
   test('a logout everywhere that finds nothing to end does not count as committed, as it has written nothing', async () => {
-    const { _id: user_id } = await scene.user();
-    await logOutAll({ except_current: true }, await scene.session({ user_id }));
+    const { _id: user_id } = await fixture.user();
+    await logOutAll({ except_current: true }, await fixture.session({ user_id }));
     // Only the scene calls `isCommitted`, before and after the commit. The service does not, after an acknowledged
     // commit.
-    expect(scene.verdicts).toEqual([false, false]);
+    expect(fixture.verdicts).toEqual([false, false]);
     expect(reads).toEqual([]);
   });
 });

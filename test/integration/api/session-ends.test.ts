@@ -8,134 +8,139 @@ import { createListSessions } from '../../../services/api/src/usecases/sessions/
 import { createLogOut } from '../../../services/api/src/usecases/sessions/log-out.ts';
 import { createLogOutAll } from '../../../services/api/src/usecases/sessions/log-out-all.ts';
 import { createRevokeSession } from '../../../services/api/src/usecases/sessions/revoke-session.ts';
-import { bearerOf, openUseCaseScene, type StoredSession, type UseCaseScene } from '../../support/use-case-scene.ts';
+import {
+  bearerOf,
+  openUseCaseFixture,
+  type StoredSession,
+  type UseCaseFixture,
+} from '../../support/use-case-fixture.ts';
 
-let scene: UseCaseScene;
+let fixture: UseCaseFixture;
 beforeAll(async () => {
-  scene = await openUseCaseScene();
+  fixture = await openUseCaseFixture();
 });
-beforeEach(() => scene.clear());
-afterAll(() => scene.close());
+beforeEach(() => fixture.clear());
+afterAll(() => fixture.close());
 
 const ended = (reason: string, also: object = {}) => ({
   is_revoked: true,
-  revoked_at: scene.now(),
+  revoked_at: fixture.now(),
   revoked_reason: reason,
   revoked_request_id: 'request-1',
   ...also,
 });
 const announcement = (sessionIds: string[], reason: string, also: object = {}) => {
-  return { sessionIds, reason, requestId: 'request-1', at: scene.now(), ...also };
+  return { sessionIds, reason, requestId: 'request-1', at: fixture.now(), ...also };
 };
 const notFound = { code: 'ERR-LOGOUT-TARGET-NOT-FOUND', name: 'AppError' };
 
 async function expectUntouched(...documents: SessionDocument[]): Promise<void> {
-  for (const document of documents) expect(await scene.asStored(document._id)).toEqual(document);
-  expect(scene.audited).toEqual([]);
-  expect(scene.announced).toEqual([]);
+  for (const document of documents) expect(await fixture.asStored(document._id)).toEqual(document);
+  expect(fixture.audited).toEqual([]);
+  expect(fixture.announced).toEqual([]);
 }
 
 describe('a logout', () => {
   let reads: number;
   const logOut = (refresh_token: string, caller: VerifiedAccessToken) => {
     reads = 0;
-    const { refreshTokens, announce, isDenied, audit, now } = scene;
-    const find = (id: string) => scene.sessions.find(id).finally(() => (reads += 1));
-    const sessions = { ...scene.sessions, find };
+    const { refreshTokens, announce, isDenied, audit, now } = fixture;
+    const find = (id: string) => fixture.sessions.find(id).finally(() => (reads += 1));
+    const sessions = { ...fixture.sessions, find };
     return createLogOut({ sessions, refreshTokens, announce, isDenied, audit, now })(
       { refresh_token },
       caller,
-      scene.origin,
+      fixture.origin,
     );
   };
 
   test('a logout by the newest token ends the session without reading it, and announces that', async () => {
-    const own = await scene.session();
+    const own = await fixture.session();
     const { _id: session_id, user_id } = own.document;
     expect(await logOut(own.token, bearerOf(own))).toEqual({
       message: 'SESSION_TERMINATED',
       details: 'The refresh token has been revoked and the push WebSocket of this device has been closed.',
-      timestamp: scene.now().toISOString(),
+      timestamp: fixture.now().toISOString(),
     });
     expect(reads).toBe(0);
-    expect(await scene.asStored(session_id)).toEqual({ ...own.document, ...ended('logout') });
-    expect(scene.audited).toEqual([[{ event: 'logout.succeeded', user_id, session_id }, scene.origin]]);
-    expect(scene.announced).toEqual([announcement([session_id], 'LOGOUT_CONFIRMED')]);
+    expect(await fixture.asStored(session_id)).toEqual({ ...own.document, ...ended('logout') });
+    expect(fixture.audited).toEqual([[{ event: 'logout.succeeded', user_id, session_id }, fixture.origin]]);
+    expect(fixture.announced).toEqual([announcement([session_id], 'LOGOUT_CONFIRMED')]);
   });
 
   test('a logout by any other genuine token of the session ends it too', async () => {
-    const own = await scene.session({ gen: 5 });
-    await logOut(scene.tokenOf(own.document, 2), bearerOf(own));
-    expect(await scene.asStored(own.document._id)).toMatchObject(ended('logout'));
+    const own = await fixture.session({ gen: 5 });
+    await logOut(fixture.tokenOf(own.document, 2), bearerOf(own));
+    expect(await fixture.asStored(own.document._id)).toMatchObject(ended('logout'));
   });
 
   test('a logout of another session of the caller’s closes the stream of this one as well', async () => {
-    const phone = await scene.session();
-    const tablet = await scene.session({ user_id: phone.document.user_id });
+    const phone = await fixture.session();
+    const tablet = await fixture.session({ user_id: phone.document.user_id });
     await logOut(tablet.token, bearerOf(phone));
     const also = { revoked_also_close: phone.document._id };
-    expect(await scene.asStored(tablet.document._id)).toEqual({ ...tablet.document, ...ended('logout', also) });
-    expect(await scene.asStored(phone.document._id)).toEqual(phone.document);
+    expect(await fixture.asStored(tablet.document._id)).toEqual({ ...tablet.document, ...ended('logout', also) });
+    expect(await fixture.asStored(phone.document._id)).toEqual(phone.document);
     const alsoClose = { alsoClose: phone.document._id };
-    expect(scene.announced).toEqual([announcement([tablet.document._id], 'LOGOUT_CONFIRMED', alsoClose)]);
+    expect(fixture.announced).toEqual([announcement([tablet.document._id], 'LOGOUT_CONFIRMED', alsoClose)]);
   });
 
   test.each<[string, (own: StoredSession) => Promise<string> | string]>([
     ['text', () => 'text'],
-    ['a token of no session', ({ document }) => scene.tokenOf({ ...document, _id: randomUUID() })],
+    ['a token of no session', ({ document }) => fixture.tokenOf({ ...document, _id: randomUUID() })],
     [
       'a token made with another nonce',
-      async ({ document }) => scene.tokenOf({ ...document, nonce: (await scene.session()).document.nonce }),
+      async ({ document }) => fixture.tokenOf({ ...document, nonce: (await fixture.session()).document.nonce }),
     ],
-    ['another user’s token', async () => (await scene.session()).token],
-    ['another user’s older token', async () => scene.tokenOf((await scene.session({ gen: 2 })).document, 1)],
+    ['another user’s token', async () => (await fixture.session()).token],
+    ['another user’s older token', async () => fixture.tokenOf((await fixture.session({ gen: 2 })).document, 1)],
   ])('a logout by %s ends nothing', async (_, token) => {
-    const own = await scene.session();
+    const own = await fixture.session();
     await expect(logOut(await token(own), bearerOf(own))).rejects.toMatchObject(notFound);
-    await expectUntouched(...(await scene.collections.sessions.find({ is_revoked: true }).toArray()), own.document);
-    expect(await scene.collections.sessions.countDocuments({ is_revoked: true })).toBe(0);
+    await expectUntouched(...(await fixture.collections.sessions.find({ is_revoked: true }).toArray()), own.document);
+    expect(await fixture.collections.sessions.countDocuments({ is_revoked: true })).toBe(0);
   });
 });
 
 describe('the end of a session by its id', () => {
   const revoke = (id: string, caller: VerifiedAccessToken) => {
-    const endSessions = createEndSessions(scene);
-    return createRevokeSession({ ...scene, endSessions })(id, caller, scene.origin);
+    const endSessions = createEndSessions(fixture);
+    return createRevokeSession({ ...fixture, endSessions })(id, caller, fixture.origin);
   };
 
   test.each([
     ['the caller’s own session', 'logout', 'LOGOUT_CONFIRMED', true],
     ['another session of the caller’s', 'revoked_by_user', 'SESSION_REVOKED', false],
-  ])('an end by id of %s is stored as %s, and announced as %s', async (_, reason, told, isOwn) => {
-    const caller = await scene.session();
+  ])('an end by id of %s is stored as %s, and announced as %s', async (_, reason, notified, isOwn) => {
+    const caller = await fixture.session();
     const { user_id } = caller.document;
-    const { document } = isOwn ? caller : await scene.session({ user_id });
+    const { document } = isOwn ? caller : await fixture.session({ user_id });
     const session_id = document._id;
-    const timestamp = scene.now().toISOString();
+    const timestamp = fixture.now().toISOString();
     expect(await revoke(session_id, bearerOf(caller))).toEqual({
       message: 'SESSION_TERMINATED',
       session_id,
       timestamp,
     });
     const by = isOwn ? {} : { revoked_by: caller.document._id };
-    expect(await scene.asStored(session_id)).toEqual({ ...document, ...ended(reason, by) });
-    expect(scene.audited).toEqual([[{ event: 'session.revoked', user_id, session_id, reason }, scene.origin]]);
-    expect(scene.announced).toEqual([announcement([session_id], told)]);
+    expect(await fixture.asStored(session_id)).toEqual({ ...document, ...ended(reason, by) });
+    expect(fixture.audited).toEqual([[{ event: 'session.revoked', user_id, session_id, reason }, fixture.origin]]);
+    expect(fixture.announced).toEqual([announcement([session_id], notified)]);
   });
 
   test.each([
     ['another session makes the account forget its device', false, ['here']],
     ['the caller’s own session leaves its device known', true, ['here', 'lost']],
   ])('an end by id of %s', async (_, isOwn, known_devices) => {
-    const { _id: user_id } = await scene.user({ known_devices: ['here', 'lost'] });
-    const caller = await scene.session({ user_id, device_id: 'here' });
-    const other = await scene.session({ user_id, device_id: 'lost' });
+    const { _id: user_id } = await fixture.user({ known_devices: ['here', 'lost'] });
+    const caller = await fixture.session({ user_id, device_id: 'here' });
+    const other = await fixture.session({ user_id, device_id: 'lost' });
     await revoke((isOwn ? caller : other).document._id, bearerOf(caller));
-    expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ known_devices });
+    expect(await fixture.collections.users.findOne({ _id: user_id })).toMatchObject({ known_devices });
   });
 
   test('an end by id of an unknown session, or of another user’s, is refused', async () => {
-    const [caller, other] = [await scene.session(), await scene.session()];
+    const [caller, other] = [await fixture.session(), await fixture.session()];
     await expect(revoke(randomUUID(), bearerOf(caller))).rejects.toMatchObject(notFound);
     await expect(revoke(other.document._id, bearerOf(caller))).rejects.toMatchObject(notFound);
     await expectUntouched(caller.document, other.document);
@@ -143,44 +148,44 @@ describe('the end of a session by its id', () => {
 });
 
 describe('a logout everywhere', () => {
-  const logOutAll = (body: { except_current?: boolean }, caller: VerifiedAccessToken, origin = scene.origin) => {
-    const { users, sessions, commit, announce, isDenied, now } = scene;
+  const logOutAll = (body: { except_current?: boolean }, caller: VerifiedAccessToken, origin = fixture.origin) => {
+    const { users, sessions, commit, announce, isDenied, now } = fixture;
     return createLogOutAll({ users, sessions, commit, announce, isDenied, now })(body, caller, origin);
   };
 
   async function household() {
-    const { _id: user_id } = await scene.user();
-    const own = await scene.session({ user_id });
-    const others = [await scene.session({ user_id, last_used_at: new Date(0) }), await scene.session({ user_id })];
-    const stranger = await scene.session();
-    return { user_id, own, others, stranger, ids: others.map(({ document }) => document._id) };
+    const { _id: user_id } = await fixture.user();
+    const own = await fixture.session({ user_id });
+    const others = [await fixture.session({ user_id, last_used_at: new Date(0) }), await fixture.session({ user_id })];
+    const unknownDevice = await fixture.session();
+    return { user_id, own, others, unknownDevice, ids: others.map(({ document }) => document._id) };
   }
 
   test('a logout everywhere ends every session of the caller’s, and announces that', async () => {
-    const { user_id, own, others, stranger, ids } = await household();
-    const timestamp = scene.now().toISOString();
+    const { user_id, own, others, unknownDevice, ids } = await household();
+    const timestamp = fixture.now().toISOString();
     const answer = { message: 'SESSIONS_TERMINATED', terminated_sessions: 3, timestamp };
     expect(await logOutAll({}, bearerOf(own))).toEqual(answer);
     const sid = own.document._id;
-    expect(await scene.asStored(sid)).toEqual({ ...own.document, ...ended('logout') });
+    expect(await fixture.asStored(sid)).toEqual({ ...own.document, ...ended('logout') });
     for (const { document } of others) {
       const also = { revoked_by: sid };
-      expect(await scene.asStored(document._id)).toEqual({ ...document, ...ended('revoked_by_user', also) });
+      expect(await fixture.asStored(document._id)).toEqual({ ...document, ...ended('revoked_by_user', also) });
     }
-    expect(await scene.asStored(stranger.document._id)).toEqual(stranger.document);
+    expect(await fixture.asStored(unknownDevice.document._id)).toEqual(unknownDevice.document);
     const revoked = (session_id: string, reason: string) => [
       { event: 'session.revoked', user_id, session_id, reason },
-      scene.origin,
+      fixture.origin,
     ];
-    expect(scene.audited).toEqual([
-      [{ event: 'logout.all', user_id, session_id: sid }, scene.origin],
+    expect(fixture.audited).toEqual([
+      [{ event: 'logout.all', user_id, session_id: sid }, fixture.origin],
       ...ids.map((id) => revoked(id, 'revoked_by_user')),
       revoked(sid, 'logout'),
     ]);
-    expect(scene.announced).toEqual([announcement(ids, 'SESSION_REVOKED'), announcement([sid], 'LOGOUT_CONFIRMED')]);
-    expect(scene.verdicts).toEqual([false, true]);
-    expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({
-      sessions_changed_at: scene.now(),
+    expect(fixture.announced).toEqual([announcement(ids, 'SESSION_REVOKED'), announcement([sid], 'LOGOUT_CONFIRMED')]);
+    expect(fixture.verdicts).toEqual([false, true]);
+    expect(await fixture.collections.users.findOne({ _id: user_id })).toMatchObject({
+      sessions_changed_at: fixture.now(),
       known_devices: [own.document.device_id],
     });
   });
@@ -188,33 +193,33 @@ describe('a logout everywhere', () => {
   test('a logout everywhere but here spares the caller’s session', async () => {
     const { own, ids } = await household();
     expect(await logOutAll({ except_current: true }, bearerOf(own))).toMatchObject({ terminated_sessions: 2 });
-    expect(await scene.asStored(own.document._id)).toEqual(own.document);
-    expect(scene.announced).toEqual([announcement(ids, 'SESSION_REVOKED'), announcement([], 'LOGOUT_CONFIRMED')]);
-    expect(scene.audited).toHaveLength(3);
+    expect(await fixture.asStored(own.document._id)).toEqual(own.document);
+    expect(fixture.announced).toEqual([announcement(ids, 'SESSION_REVOKED'), announcement([], 'LOGOUT_CONFIRMED')]);
+    expect(fixture.audited).toHaveLength(3);
   });
 
   test('a logout everywhere of the only session is recognised as committed by that session', async () => {
-    const { _id: user_id } = await scene.user();
-    const own = await scene.session({ user_id });
+    const { _id: user_id } = await fixture.user();
+    const own = await fixture.session({ user_id });
     expect(await logOutAll({}, bearerOf(own))).toMatchObject({ terminated_sessions: 1 });
-    expect(scene.verdicts).toEqual([false, true]);
+    expect(fixture.verdicts).toEqual([false, true]);
   });
 
   test('a logout everywhere but here is recognised as committed by the other sessions', async () => {
     const { own } = await household();
     await logOutAll({ except_current: true }, bearerOf(own));
-    expect(scene.verdicts).toEqual([false, true]);
+    expect(fixture.verdicts).toEqual([false, true]);
   });
 
   test('a logout everywhere by a missing account ends nothing', async () => {
-    const own = await scene.session();
+    const own = await fixture.session();
     await expect(logOutAll({}, bearerOf(own))).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
     await expectUntouched(own.document);
   });
 
   test('a logout everywhere whose client has disconnected ends nothing', async () => {
     const { own, others } = await household();
-    const origin = { ...scene.origin, isAbandoned: () => true };
+    const origin = { ...fixture.origin, isAbandoned: () => true };
     const ended = logOutAll({}, bearerOf(own), origin);
     await expect(ended).rejects.toThrow(RequestAbandoned);
     await expect(ended).rejects.toMatchObject({
@@ -226,12 +231,12 @@ describe('a logout everywhere', () => {
 });
 
 test('the list of sessions describes each, the one used last first', async () => {
-  const used = (seconds: number) => new Date(scene.now().getTime() - seconds * 1_000);
-  const own = await scene.session({ last_used_at: used(20) });
+  const used = (seconds: number) => new Date(fixture.now().getTime() - seconds * 1_000);
+  const own = await fixture.session({ last_used_at: used(20) });
   const { user_id } = own.document;
-  const last = await scene.session({ user_id, last_used_at: used(10), device_name: 'Pixel 9', platform: 'android' });
-  await scene.session({ user_id, expires_at: scene.now() });
-  const { sessions, now } = scene;
+  const last = await fixture.session({ user_id, last_used_at: used(10), device_name: 'Pixel 9', platform: 'android' });
+  await fixture.session({ user_id, expires_at: fixture.now() });
+  const { sessions, now } = fixture;
   const shown = ({ document }: StoredSession, is_current: boolean) => ({
     session_id: document._id,
     device_id: document.device_id,
@@ -244,8 +249,8 @@ test('the list of sessions describes each, the one used last first', async () =>
     trusted: false,
     is_current,
   });
-  expect(await createListSessions({ users: scene.users, sessions, now })(bearerOf(own))).toEqual({
+  expect(await createListSessions({ users: fixture.users, sessions, now })(bearerOf(own))).toEqual({
     sessions: [shown(last, false), shown(own, true)],
-    timestamp: scene.now().toISOString(),
+    timestamp: fixture.now().toISOString(),
   });
 });

@@ -9,13 +9,13 @@ import { type HoldingProxy, startHoldingProxy } from '../../support/holding-prox
 import { send } from '../../support/http-client.ts';
 import { type ServiceProcess, startApiProcess } from '../../support/service-process.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
-import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
 
 const appName = 'session-faults';
 const hour = 3_600_000;
 
 let mongo: LocalMongo;
-let scene: TokenScene;
+let fixture: TokenFixture;
 let api: TokenApi;
 let end: () => Promise<void>;
 const processes: ServiceProcess[] = [];
@@ -26,13 +26,13 @@ beforeAll(async () => {
   const folder = await openGuardedFolder('refresh');
   const log = () => undefined;
   mongo = await startMongo({ dir: folder.dir, setParameters: { enableTestCommands: '1' }, log, onSpawn: folder.watch });
-  scene = await openTokenScene({ mongodbUri: mongo.uri });
+  fixture = await openTokenFixture({ mongodbUri: mongo.uri });
   const uri = new URL(mongo.uri);
   uri.searchParams.set('appName', appName);
-  api = await scene.start({ MONGODB_URI: uri.href });
+  api = await fixture.start({ MONGODB_URI: uri.href });
   end = async () => {
     for (const child of processes) await child.end('SIGKILL');
-    await scene.close();
+    await fixture.close();
     for (const proxy of proxies) await proxy.close();
     await mongo.kill();
     await folder.close();
@@ -48,7 +48,7 @@ async function openProxy(): Promise<HoldingProxy> {
 }
 
 const documentOf = async (session_id: string) =>
-  (await scene.collections.sessions.findOne({ _id: session_id })) as SessionDocument;
+  (await fixture.collections.sessions.findOne({ _id: session_id })) as SessionDocument;
 /** The usual refresh is one findAndModify. A refresh that has read the session is an update. */
 const failing = (data: Partial<FailCommand>): FailCommand => ({
   failCommands: ['findAndModify', 'update'],
@@ -60,8 +60,8 @@ const operationFailed = 96;
 const writeConcernError = { code: shutdownInProgress, errmsg: 'the server goes down' };
 
 /** Makes the session's next refresh read before it writes, as for a session of an earlier release. */
-async function withoutHashesAhead(session_id: string): Promise<void> {
-  await scene.collections.sessions.updateOne({ _id: session_id }, { $unset: { ahead: 1 } });
+async function withoutPrecomputedHashes(session_id: string): Promise<void> {
+  await fixture.collections.sessions.updateOne({ _id: session_id }, { $unset: { ahead: 1 } });
 }
 
 describe('a MongoDB that fails during a refresh', () => {
@@ -73,10 +73,10 @@ describe('a MongoDB that fails during a refresh', () => {
   ])('a MongoDB that fails %s during a refresh costs nothing: the same token refreshes afterwards', async (_, data) => {
     const { refresh_token, session_id } = await newSession(api);
     const before = await documentOf(session_id);
-    const answer = await withFailPoint(scene.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
+    const answer = await withFailPoint(fixture.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
     expect([500, 503]).toContain(answer.status);
     expect(await documentOf(session_id)).toEqual(before);
-    scene.clock.pass(hour);
+    fixture.clock.pass(hour);
     const again = await api.refresh(refresh_token);
     expect(again.status).toBe(200);
     expect((await api.refresh(again.json.data.refresh_token)).status).toBe(200);
@@ -85,7 +85,7 @@ describe('a MongoDB that fails during a refresh', () => {
   test('a refresh whose write is answered with an error goes on by reading, and finds its own successor', async () => {
     const { refresh_token, session_id } = await newSession(api);
     const data = failing({ failCommands: ['findAndModify'], writeConcernError });
-    const answer = await withFailPoint(scene.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
+    const answer = await withFailPoint(fixture.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
     expect(answer.status).toBe(200);
     expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
     expect((await api.refresh(answer.json.data.refresh_token)).status).toBe(200);
@@ -96,12 +96,12 @@ describe('a MongoDB that fails during a refresh', () => {
     ['an hour later', hour],
   ])('a refresh that got an error after it had read and written succeeds if the retry comes %s', async (_, pause) => {
     const { refresh_token, session_id } = await newSession(api);
-    await withoutHashesAhead(session_id);
+    await withoutPrecomputedHashes(session_id);
     const data = failing({ writeConcernError });
-    const answer = await withFailPoint(scene.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
+    const answer = await withFailPoint(fixture.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
     expect(answer.status).toBe(503);
     expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
-    scene.clock.pass(pause);
+    fixture.clock.pass(pause);
     const again = await api.refresh(refresh_token);
     expect(again.status).toBe(200);
     expect(await documentOf(session_id)).toMatchObject({ gen: pause === 0 ? 2 : 3, is_revoked: false });
@@ -111,7 +111,7 @@ describe('a MongoDB that fails during a refresh', () => {
   test('a MongoDB that fails once during a refresh is not even noticed by the app', async () => {
     const { refresh_token, session_id } = await newSession(api);
     const data = failing({ closeConnection: true });
-    const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => api.refresh(refresh_token));
+    const answer = await withFailPoint(fixture.mongo, { times: 1 }, data, () => api.refresh(refresh_token));
     expect(answer.status).toBe(200);
     expect(await documentOf(session_id)).toMatchObject({ gen: 2, is_revoked: false });
   });
@@ -119,12 +119,12 @@ describe('a MongoDB that fails during a refresh', () => {
 
 describe.each([
   ['of the usual refresh', 'findAndModify', async () => undefined],
-  ['of a refresh that has read', 'update', withoutHashesAhead],
+  ['of a refresh that has read', 'update', withoutPrecomputedHashes],
 ])('the reply to a write %s', (_, command, prepare) => {
   // guarantees: refreshes-converge
   test('a reply of MongoDB’s that is lost after the write makes one successor, not two', async () => {
     const proxy = await openProxy();
-    const behind = await scene.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
+    const behind = await fixture.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
     const { refresh_token, session_id } = await newSession(behind);
     await prepare(session_id);
     // BSON of the command's first field, whose value is a string: the name of the collection.
@@ -140,7 +140,7 @@ describe.each([
 // guarantees: lost-answer
 test('another api gives the answer that was lost when one was killed between commit and answer', async () => {
   const proxy = await openProxy();
-  const env = { ...serviceEnvironment(scene.database), ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
+  const env = { ...serviceEnvironment(fixture.database), ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
   const uri = `mongodb://127.0.0.1:${new URL(proxy.url).port}/?directConnection=true`;
   const victim = await startApiProcess({ ...env, MONGODB_URI: uri });
   processes.push(victim);
@@ -172,7 +172,7 @@ describe('a logout whose answer from MongoDB is lost', () => {
   test('a logout whose answer from MongoDB is lost after the write is a logout all the same, and only one', async () => {
     const tokens = await newSession(api);
     const data = failing({ failCommands: ['update'], writeConcernError });
-    const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => logOut(tokens));
+    const answer = await withFailPoint(fixture.mongo, { times: 1 }, data, () => logOut(tokens));
     expect(answer.status).toBe(200);
     expect(await documentOf(tokens.session_id)).toMatchObject({ is_revoked: true, revoked_reason: 'logout' });
     expect((await logOut(tokens)).status).toBe(404);
@@ -181,7 +181,7 @@ describe('a logout whose answer from MongoDB is lost', () => {
   test('a logout whose answer from MongoDB is lost before the write is carried out by a second write', async () => {
     const tokens = await newSession(api);
     const data = failing({ failCommands: ['update'], closeConnection: true });
-    const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => logOut(tokens));
+    const answer = await withFailPoint(fixture.mongo, { times: 1 }, data, () => logOut(tokens));
     expect(answer.status).toBe(200);
     expect(await documentOf(tokens.session_id)).toMatchObject({ is_revoked: true });
   });

@@ -53,13 +53,13 @@ const newProcess = (points: number, connection = redis, settleMs = 3_600_000, se
   });
 
 /** Requests that come at once. */
-const crowd = 50;
+const accountLru = 50;
 
 /** Returns how many of `count` requests were admitted. Ends early if some were not. */
 async function admittedOf(limit: SettledLimit, count: number, who = here): Promise<number> {
   let admitted = 0;
   for (let sent = 0; sent < count && admitted === sent; ) {
-    const requests = Math.min(crowd, count - sent);
+    const requests = Math.min(accountLru, count - sent);
     const answers = await Promise.all(Array.from({ length: requests }, () => limit.count(who)));
     admitted += answers.filter((waitMs) => waitMs === undefined).length;
     sent += requests;

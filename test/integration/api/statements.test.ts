@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
 import { refresh } from '../../support/groups.ts';
+import { completeDenyList } from '../../support/internal-services.ts';
 import { queriesOf, shapeOf } from '../../support/query-shape.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../../support/sent-commands.ts';
 import { type SentRedisCommand, withSentRedisCommands } from '../../support/sent-redis-commands.ts';
-import { completeDenyList } from '../../support/siblings.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { type CountedOperation, settledApart, statements } from '../../tools/queries/statements.ts';
 
 const sent = watchSentCommands();
@@ -68,7 +68,7 @@ function toRedisStatement({ name, args }: SentRedisCommand): string {
   return `evalsha ${kind === 'limit' ? `limit:${limit}` : kind}`;
 }
 
-const told = (operation: CountedOperation, store: 'MongoDB' | 'Redis') =>
+const notified = (operation: CountedOperation, store: 'MongoDB' | 'Redis') =>
   statements[operation].filter((statement) => statement.store === store).map((statement) => statement.sent);
 
 /** Runs the work, and waits until the events of its registrations are published, which their answers do not wait for. */
@@ -92,7 +92,7 @@ test.each(Object.keys(operations) as CountedOperation[])('%s sends the statement
   // The first run opens connections and loads scripts.
   await untilPublished(async () => (await operations[operation]())());
   const prepared = await untilPublished(() => Promise.all(Array.from({ length: runs }, () => operations[operation]())));
-  const expected = told(operation, 'Redis');
+  const expected = notified(operation, 'Redis');
   const mongo: string[][] = [];
   const redis = await withSentRedisCommands(async (commands) => {
     const counted = () => commands.map(toRedisStatement).filter((command) => !settledApart.includes(command));
@@ -100,7 +100,7 @@ test.each(Object.keys(operations) as CountedOperation[])('%s sends the statement
     await eventually('all commands are sent', () => counted().length >= runs * expected.length);
     return counted();
   });
-  expect(mongo).toEqual(Array.from({ length: runs }, () => told(operation, 'MongoDB')));
+  expect(mongo).toEqual(Array.from({ length: runs }, () => notified(operation, 'MongoDB')));
   expect(redis.toSorted()).toEqual(
     Array.from({ length: runs }, () => expected)
       .flat()
@@ -109,7 +109,7 @@ test.each(Object.keys(operations) as CountedOperation[])('%s sends the statement
 });
 
 describe('a login', () => {
-  const opens = told('login', 'MongoDB');
+  const opens = notified('login', 'MongoDB');
   const [find, touch, ...insertAndCommit] = opens;
   const look = 'user_sessions find {is_revoked, user_id}';
   const dayMs = 86_400_000;

@@ -6,13 +6,13 @@ import { Redis } from 'ioredis';
 import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';
 import { dataOf } from '../../support/api-driver.ts';
 import {
-  type GatewayScene,
+  type GatewayFixture,
   newDevice,
-  openGatewayScene,
+  openGatewayFixture,
   signToken,
   startTestGateway,
   type TestGateway,
-} from '../../support/gateway-scene.ts';
+} from '../../support/gateway-fixture.ts';
 import { currentGroup, refresh } from '../../support/groups.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
@@ -59,11 +59,11 @@ async function logOutOn(api: TestApi, tokens: TokenPair): Promise<{ readonly key
 }
 
 describe('a lowered ACCESS_TOKEN_TTL_SECONDS', () => {
-  let scene: GatewayScene | undefined;
+  let fixture: GatewayFixture | undefined;
   let gateway: TestGateway | undefined;
   afterAll(async () => {
     await gateway?.close();
-    await scene?.close();
+    await fixture?.close();
   });
 
   // guarantees: lower-token-lifetime
@@ -85,9 +85,9 @@ describe('a lowered ACCESS_TOKEN_TTL_SECONDS', () => {
 
   // guarantees: lower-token-lifetime
   test('a lowered ACCESS_TOKEN_TTL_SECONDS opens and extends no push stream with an earlier token', async () => {
-    scene = await openGatewayScene();
-    const { env } = scene;
-    gateway = await startTestGateway(scene, { ACCESS_TOKEN_TTL_SECONDS: String(short) });
+    fixture = await openGatewayFixture();
+    const { env } = fixture;
+    gateway = await startTestGateway(fixture, { ACCESS_TOKEN_TTL_SECONDS: String(short) });
     const isReady = async () => (await gateway?.unreadiness())?.length === 0;
     await waitUntil(isReady, { what: 'readiness', timeoutMs: 60_000 });
     const device = newDevice();

@@ -7,25 +7,25 @@ import {
   createUndoEmailChange,
   type UndoEmailChangeDeps,
 } from '../../../services/api/src/usecases/credentials/undo-email-change.ts';
-import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
 
 const emailChangeTokens = {
   ...createEmailChangeTokens({ keys: [generateSecretKey()] }),
   rereadKeys: async () => undefined,
 };
 
-let scene: AccountScene;
+let fixture: AccountFixture;
 /** Passwords that were hashed. */
 let hashed: string[];
 beforeAll(async () => {
-  scene = await openAccountScene();
-  await scene.collections.users.createIndex({ email_key: 1 }, { unique: true, name: 'email_key_unique' });
+  fixture = await openAccountFixture();
+  await fixture.collections.users.createIndex({ email_key: 1 }, { unique: true, name: 'email_key_unique' });
 });
 beforeEach(async () => {
   hashed = [];
-  await scene.clear();
+  await fixture.clear();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 /** Hashing is not under test here, so a hash contains the number of its call. */
 const hasher: UndoEmailChangeDeps['hasher'] = {
@@ -38,7 +38,7 @@ function undo(
   meanwhile: () => Promise<unknown> = async () => undefined,
   given: Partial<UndoEmailChangeDeps> = {},
 ) {
-  const { emailChanges, ...deps } = scene.deps;
+  const { emailChanges, ...deps } = fixture.deps;
   const read: UndoEmailChangeDeps['emailChanges'] = {
     ...emailChanges,
     async findByChange(changeId) {
@@ -49,26 +49,26 @@ function undo(
   };
   return createUndoEmailChange({ ...deps, emailChanges: read, emailChangeTokens, hasher, ...given })(
     { undo_token },
-    scene.origin,
+    fixture.origin,
   );
 }
 
-const after = (ms: number) => new Date(scene.now().getTime() + ms);
+const after = (ms: number) => new Date(fixture.now().getTime() + ms);
 const formerOf = (email: string, fields: Partial<FormerEmail> = {}): FormerEmail => ({
   ...{ change_id: randomUUID(), email, email_key: email.toLowerCase(), until: after(3_600_000), ...fields },
 });
 
 /** Stores an account that has changed its address. The former address was verified unless the fields say otherwise. */
-async function changedAccount(fields: Partial<FormerEmail> = { verified_at: scene.now() }) {
+async function changedAccount(fields: Partial<FormerEmail> = { verified_at: fixture.now() }) {
   const old = `old-${randomUUID()}@example.com`;
   const former = formerOf(old, fields);
-  const user = await scene.user({ former_emails: [former], known_devices: [randomUUID()] });
+  const user = await fixture.user({ former_emails: [former], known_devices: [randomUUID()] });
   return { user, old, token: emailChangeTokens.issue(former.change_id) };
 }
 
 const set = (user: UserDocument, fields: Partial<UserDocument>) =>
-  scene.collections.users.updateOne({ _id: user._id }, { $set: fields });
-const stored = ({ _id }: UserDocument) => scene.storedUser(_id);
+  fixture.collections.users.updateOne({ _id: user._id }, { $set: fields });
+const stored = ({ _id }: UserDocument) => fixture.storedUser(_id);
 const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
 
 describe('an undo of a change of the address', () => {
@@ -77,16 +77,16 @@ describe('an undo of a change of the address', () => {
     const former = formerOf('Old@example.com', { verified_at: new Date(0) });
     const pending = { pending_email: 'next@example.com', pending_email_until: after(1), deletes_at: after(1) };
     const given = { former_emails: [older, former, later], known_devices: ['phone'], ...pending };
-    const user = await scene.user(given);
+    const user = await fixture.user(given);
     const { _id: user_id } = user;
-    const session = await scene.session({ user_id });
-    const { challenge_id } = await scene.challenge(user, 'password_reset');
+    const session = await fixture.session({ user_id });
+    const { challenge_id } = await fixture.challenge(user, 'password_reset');
     const { home_group_id, account_type } = user;
-    const place = { home_group_id, account_type, created_at: scene.now(), expires_at: after(1) };
+    const place = { home_group_id, account_type, created_at: fixture.now(), expires_at: after(1) };
     const invite = { _id: randomUUID(), ...place, created_by: user_id, max_uses: null, uses: 0, revoked_at: null };
-    await scene.collections.invites.insertOne(invite);
-    const at = scene.now();
-    const [time, { requestId }] = [at.toISOString(), scene.origin];
+    await fixture.collections.invites.insertOne(invite);
+    const at = fixture.now();
+    const [time, { requestId }] = [at.toISOString(), fixture.origin];
     const answer = { message: 'EMAIL_CHANGE_UNDONE', invites_revoked: 1, timestamp: time };
     expect(await undo(emailChangeTokens.issue(former.change_id))).toEqual(answer);
 
@@ -104,10 +104,10 @@ describe('an undo of a change of the address', () => {
     // No token can undo the later change.
     expect(after_undo?.former_emails?.map(({ change_id }) => change_id)).not.toContain(later.change_id);
     const end = { is_revoked: true, revoked_at: at, revoked_reason: 'password_changed' };
-    expect(await scene.asStored(session.document._id)).toMatchObject(end);
-    expect(await scene.storedChallenge(challenge_id)).toMatchObject({ ended_at: at });
-    expect(await scene.collections.invites.findOne({ _id: invite._id })).toMatchObject({ revoked_at: at });
-    const rows = await scene.rows();
+    expect(await fixture.asStored(session.document._id)).toMatchObject(end);
+    expect(await fixture.storedChallenge(challenge_id)).toMatchObject({ ended_at: at });
+    expect(await fixture.collections.invites.findOne({ _id: invite._id })).toMatchObject({ revoked_at: at });
+    const rows = await fixture.rows();
     expect(rows.map(({ event: { type, data, time, requestid } }) => [type, data, time, requestid]).toSorted()).toEqual(
       [
         ['service.auth.events.deletion_cancelled', { user_id, cancelled_at: time }],
@@ -117,39 +117,39 @@ describe('an undo of a change of the address', () => {
         ['service.auth.events.password_changed', { user_id, changed_at: time, reason: 'undone' }],
       ].map((row) => [...row, time, requestId]),
     );
-    expect(scene.published.map(({ id }) => id).toSorted()).toEqual(rows.map(({ event }) => event.id).toSorted());
-    expect(scene.audited).toEqual([
-      [{ event: 'account.email_change_undone', user_id, invites_revoked: 1 }, scene.origin],
-      [{ event: 'account.deletion_cancelled', user_id }, scene.origin],
+    expect(fixture.published.map(({ id }) => id).toSorted()).toEqual(rows.map(({ event }) => event.id).toSorted());
+    expect(fixture.audited).toEqual([
+      [{ event: 'account.email_change_undone', user_id, invites_revoked: 1 }, fixture.origin],
+      [{ event: 'account.deletion_cancelled', user_id }, fixture.origin],
       [
         { event: 'session.revoked', user_id, session_id: session.document._id, reason: 'password_changed' },
-        scene.origin,
+        fixture.origin,
       ],
     ]);
-    expect(scene.announced).toMatchObject([{ sessionIds: [session.document._id], requestId, at }]);
-    expect([scene.told, scene.verdicts]).toEqual([['try'], [false, true]]);
+    expect(fixture.announced).toMatchObject([{ sessionIds: [session.document._id], requestId, at }]);
+    expect([fixture.notified, fixture.verdicts]).toEqual([['try'], [false, true]]);
   });
 
   test('an undo to an address that was never verified makes the limits forget who logged in with it', async () => {
     const { old, token } = await changedAccount({});
     await undo(token);
-    expect(scene.told).toEqual(['try', ['registered', old]]);
+    expect(fixture.notified).toEqual(['try', ['registered', old]]);
   });
 
   test('an undo cancels no deletion where none is pending, and announces none', async () => {
     const { user, token } = await changedAccount();
     await undo(token);
-    expect((await scene.rows()).map(({ topic }) => topic).toSorted()).toEqual([
+    expect((await fixture.rows()).map(({ topic }) => topic).toSorted()).toEqual([
       'service.auth.events.email_changed',
       'service.auth.events.notice',
       'service.auth.events.password_changed',
     ]);
     const audited = { event: 'account.email_change_undone', user_id: user._id, invites_revoked: 0 };
-    expect(scene.audited).toEqual([[audited, scene.origin]]);
+    expect(fixture.audited).toEqual([[audited, fixture.origin]]);
   });
 
   test('an undo is refused as expired when its time is over', async () => {
-    const { user, token } = await changedAccount({ until: scene.now() });
+    const { user, token } = await changedAccount({ until: fixture.now() });
     await expect(undo(token)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
     expect([await stored(user), hashed]).toEqual([user, []]);
     const open = await changedAccount({ until: after(1) });
@@ -167,8 +167,8 @@ describe('an undo of a change of the address', () => {
   test('an undo accepts a token whose key has just been made, once the key has arrived', async () => {
     const newer = createEmailChangeTokens({ keys: [generateSecretKey()] });
     const [former, other] = [formerOf('old@example.com'), formerOf('other@example.com')];
-    await scene.user({ former_emails: [former] });
-    await scene.user({ former_emails: [other] });
+    await fixture.user({ former_emails: [former] });
+    await fixture.user({ former_emails: [other] });
     let rereads = 0;
     const arriving: UndoEmailChangeDeps['emailChangeTokens'] = {
       ...emailChangeTokens,
@@ -185,17 +185,17 @@ describe('an undo of a change of the address', () => {
 
   test('an undo is refused if an import has given the address to another account', async () => {
     const { user, old, token } = await changedAccount();
-    await scene.user({ email: old, email_key: old });
+    await fixture.user({ email: old, email_key: old });
     await expect(undo(token)).rejects.toMatchObject(invalid);
-    expect([await stored(user), await scene.rows()]).toEqual([user, []]);
+    expect([await stored(user), await fixture.rows()]).toEqual([user, []]);
   });
 
   test('an undo that fails for another reason reports that reason', async () => {
     const { user, token } = await changedAccount();
-    const outbox = { ...scene.deps.outbox, append: () => Promise.reject(new Error('no room')) };
-    const commit = scene.commitWith({ outbox });
+    const outbox = { ...fixture.deps.outbox, append: () => Promise.reject(new Error('no room')) };
+    const commit = fixture.commitWith({ outbox });
     await expect(undo(token, undefined, { commit })).rejects.toThrow('no room');
-    expect([await stored(user), scene.published, scene.audited]).toEqual([user, [], []]);
+    expect([await stored(user), fixture.published, fixture.audited]).toEqual([user, [], []]);
   });
 
   test.each<[string, (n: number) => Partial<UserDocument>]>([
@@ -213,7 +213,7 @@ describe('an undo of a change of the address', () => {
     expect(reads).toBe(5);
     // Nobody can guess the new password.
     expect(hashed).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
-    expect(await scene.collections.outbox.countDocuments()).toBe(3);
+    expect(await fixture.collections.outbox.countDocuments()).toBe(3);
   });
 
   test('an undo takes the identities as they are then, and leaves the token of none behind', async () => {
@@ -225,22 +225,22 @@ describe('an undo of a change of the address', () => {
     let reads = 0;
     await undo(token, async () => {
       reads += 1;
-      const [_id, disabled_at] = [user._id, scene.now()];
+      const [_id, disabled_at] = [user._id, fixture.now()];
       const fields = { 'identities.0.disabled_at': disabled_at, 'identities.1.refresh_token': kept };
-      await scene.collections.users.updateOne({ _id }, { $set: fields });
-      await scene.collections.users.updateOne({ _id }, { $pull: { identities: { id: 'given up' } } });
+      await fixture.collections.users.updateOne({ _id }, { $set: fields });
+      await fixture.collections.users.updateOne({ _id }, { $pull: { identities: { id: 'given up' } } });
     });
-    expect((await stored(user))?.identities).toEqual([{ ...identities[0], disabled_at: scene.now() }]);
-    const rows = (await scene.rows()).filter(({ topic }) => topic.endsWith('identity_unlinked'));
+    expect((await stored(user))?.identities).toEqual([{ ...identities[0], disabled_at: fixture.now() }]);
+    const rows = (await fixture.rows()).filter(({ topic }) => topic.endsWith('identity_unlinked'));
     expect(rows.map(({ event }) => event.data)).toMatchObject([{ identity_id: 'new' }]);
-    expect(await scene.collections.providerRevocations.find().toArray()).toMatchObject([{ _id: 'new', ...kept }]);
+    expect(await fixture.collections.providerRevocations.find().toArray()).toMatchObject([{ _id: 'new', ...kept }]);
     // A notice of a provider is no reason to decide anew.
     expect(reads).toBe(1);
   });
 
   test('an undo is refused with 403 if the change is gone meanwhile', async () => {
     const { user, token } = await changedAccount();
-    const lost = undo(token, () => set(user, { former_emails: [], password_changed_at: scene.now() }));
+    const lost = undo(token, () => set(user, { former_emails: [], password_changed_at: fixture.now() }));
     await expect(lost).rejects.toMatchObject({ code: 'ERR-CODE-INVALID' });
     expect((await stored(user))?.email).toBe(user.email);
   });
@@ -255,6 +255,6 @@ describe('an undo of a change of the address', () => {
     await expect(lost).rejects.toMatchObject({ code: 'ERR-DEPENDENCY-UNAVAILABLE', retryAfterSeconds: 1 });
     expect(reads).toBe(5);
     expect((await stored(user))?.email).toBe(user.email);
-    expect(await scene.collections.outbox.countDocuments()).toBe(0);
+    expect(await fixture.collections.outbox.countDocuments()).toBe(0);
   });
 });

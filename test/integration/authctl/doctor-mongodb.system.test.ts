@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { findFreePort, provideMongodbBinary } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { authctl } from '../../support/authctl.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 let dir: string;
 let port: number;
@@ -27,13 +27,13 @@ afterAll(async () => {
 
 test('doctor tells a member that is in no replica set from one that does not answer', async () => {
   const env = { MONGODB_URI: `mongodb://127.0.0.1:${port}/?replicaSet=rs0` };
-  let mend = '';
+  let fix = '';
   // Until mongod listens, doctor sees a member that does not answer.
   await eventually('the member answers', async () => {
     const { checks } = JSON.parse((await authctl(['doctor', '--json'], { env })).stdout);
-    mend = checks.find(({ check }: { check: string }) => check === 'mongodb reachable').mend;
-    return !mend.startsWith('See that mongodb runs');
+    fix = checks.find(({ check }: { check: string }) => check === 'mongodb reachable').fix;
+    return !fix.startsWith('See that mongodb runs');
   });
-  expect(mend).toContain(`127.0.0.1:${port} answers, and is in no replica set`);
-  expect(mend).toContain('REMOVED');
+  expect(fix).toContain(`127.0.0.1:${port} answers, and is in no replica set`);
+  expect(fix).toContain('REMOVED');
 });

@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newSession } from '../../support/accounts.ts';
 import { authctlJson } from '../../support/authctl.ts';
-import { startTestGateway, type TestGateway } from '../../support/gateway-scene.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway-fixture.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
 import { recordLog } from '../../support/recorded-log.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount } from '../../support/second-factor.ts';
@@ -54,7 +54,7 @@ async function startApi(settings: Record<string, string>, ...rest: [object?, Ret
 }
 
 /** Returns the findings about processes, once as many have reported as run. */
-async function examine(): Promise<Map<string, { status: string; detail: string; mend?: string }[]>> {
+async function examine(): Promise<Map<string, { status: string; detail: string; fix?: string }[]>> {
   const keys = redisKeys(right.keyPrefix);
   const areThere = async () => (await readProcessReports(redis, keys)).length === 1 + started.length;
   await waitUntil(areThere, { what: 'the reports', timeoutMs: 60_000, intervalMs: 20 });
@@ -109,7 +109,7 @@ test('the doctor lists running versions side by side, and says which is too old 
   const detail = expect.stringMatching(
     / must not run on data that needs generation .*: run version 9\.0\.0 or later; /,
   );
-  expect(refused).toMatchObject({ status: 'failed', detail, mend: expect.stringContaining('Upgrade') });
+  expect(refused).toMatchObject({ status: 'failed', detail, fix: expect.stringContaining('Upgrade') });
 });
 
 test('a process that has stopped is no longer examined', async () => {
@@ -137,7 +137,7 @@ test('an api that dates tokens 90 s ahead of the gateways gets no stream, and th
   expect(await gateway.metric('auth_access_tokens_total', { result: 'early' })).toBe(1);
   const clocks = (await examine()).get('clock of api');
   expect(clocks).toContainEqual(
-    expect.objectContaining({ status: 'failed', mend: expect.stringContaining('NTP'), detail: expect.any(String) }),
+    expect.objectContaining({ status: 'failed', fix: expect.stringContaining('NTP'), detail: expect.any(String) }),
   );
 });
 
@@ -197,8 +197,8 @@ test('the doctor names the processes that a provider has refused since it last t
   await reporter.write();
   const findings = async () =>
     [...(await examine())].flatMap(([check, found]) => (check.startsWith('apple at worker') ? found : []));
-  const mend = expect.stringContaining('private_key');
-  expect(await findings()).toMatchObject([{ status: 'failed', detail: expect.stringMatching(/wrong_client$/), mend }]);
+  const fix = expect.stringContaining('private_key');
+  expect(await findings()).toMatchObject([{ status: 'failed', detail: expect.stringMatching(/wrong_client$/), fix }]);
   notes.note('apple', 'wrong_code');
   await reporter.write();
   expect(await findings()).toEqual([]);

@@ -31,21 +31,21 @@ test('the doctor connects to each mail server, and sends nothing', async () => {
       subscriberAt(strict.port, { name: 'strict' }),
     ],
   });
-  const mend = expect.stringContaining('EVENT_SUBSCRIBERS');
+  const fix = expect.stringContaining('EVENT_SUBSCRIBERS');
   expect(findings).toEqual([
     { check: 'mail server mail', status: 'ok', detail: `127.0.0.1:${sink.port} takes mails` },
-    { check: 'mail server away', status: 'failed', detail: expect.stringMatching(/no answer: [A-Z]+$/), mend },
+    { check: 'mail server away', status: 'failed', detail: expect.stringMatching(/no answer: [A-Z]+$/), fix },
     {
       check: 'mail server open',
       status: 'failed',
       detail: expect.stringMatching(/(answered \d+ .+|no answer: [A-Z]+)$/),
-      mend,
+      fix,
     },
     {
       check: 'mail server strict',
       status: 'failed',
       detail: expect.stringContaining('answered 421 4.7.0 Who are you?'),
-      mend: expect.stringContaining('ehlo_name (now kitchen.example)'),
+      fix: expect.stringContaining('ehlo_name (now kitchen.example)'),
     },
   ]);
   expect(sink.mails()).toEqual([]);
@@ -75,24 +75,24 @@ test('the doctor fetches the keys of each provider', async () => {
         entry('away', away),
       ],
     });
-    const mend = expect.stringContaining('IDENTITY_PROVIDERS');
+    const fix = expect.stringContaining('IDENTITY_PROVIDERS');
     expect(findings).toEqual([
       { check: 'provider office', status: 'ok', detail: expect.stringMatching(/has [1-9] of \d keys for RS256$/) },
       {
         check: 'provider wrong',
         status: 'failed',
         detail: expect.stringMatching(/has 0 of \d keys for EdDSA, Ed25519$/),
-        mend,
+        fix,
       },
       { check: 'provider bare', status: 'ok', detail: `${bare.jwksUri} has 1 of 2 keys for RS256` },
       {
         check: 'provider curve',
         status: 'failed',
         detail: `${bare.jwksUri} has 0 of 2 keys for ES256, EdDSA, Ed25519`,
-        mend,
+        fix,
       },
-      { check: 'provider broken', status: 'failed', detail: `${broken.jwksUri}: status 503`, mend },
-      { check: 'provider away', status: 'failed', detail: `${away}: ECONNREFUSED`, mend },
+      { check: 'provider broken', status: 'failed', detail: `${broken.jwksUri}: status 503`, fix },
+      { check: 'provider away', status: 'failed', detail: `${away}: ECONNREFUSED`, fix },
     ]);
   } finally {
     jest.restoreAllMocks();
@@ -115,10 +115,10 @@ test('the doctor shows each client of a provider to its token endpoint, and name
     ]);
     provider.behave({ status: 400, body: '{"error":"invalid_client"}' }, 'token');
     const refused = { status: 'failed', detail: `${provider.issuer}/token refuses it: invalid_client` };
-    const mend = expect.stringContaining('private_key');
+    const fix = expect.stringContaining('private_key');
     expect(await examine()).toEqual([
-      { check: app, ...refused, mend },
-      { check: web, ...refused, mend },
+      { check: app, ...refused, fix },
+      { check: web, ...refused, fix },
     ]);
     provider.behave({ status: 503 }, 'token');
     expect(await examine()).toMatchObject([

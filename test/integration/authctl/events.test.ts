@@ -57,7 +57,7 @@ async function dead(): Promise<RegisteredEvent> {
   const event = await deliveredTo(await pending(), 'analytics');
   const at = new Date();
   const attempt = { subscriber: 'billing', at, outcome: 'given_up', status: 500, error: 'answered 500' } as const;
-  await letters.bury({ event, attempt, attempts: 3, since: at, takers: subscribers });
+  await letters.add({ event, attempt, attempts: 3, since: at, subscribers: subscribers });
   return event;
 }
 
@@ -206,7 +206,7 @@ describe('a subscriber that no worker has', () => {
     const event = await dead();
     const at = new Date();
     const attempt = { subscriber: 'former', at, outcome: 'given_up', status: 500, error: 'answered 500' } as const;
-    await letters.bury({ event, attempt, attempts: 3, since: at, takers: [...subscribers, 'former'] });
+    await letters.add({ event, attempt, attempts: 3, since: at, subscribers: [...subscribers, 'former'] });
     const args = ['events', 'replay', '--dead-letters', '--yes'];
     const reason = 'the workers do not have its subscriber, or it does not take such events';
     expect(await authctlJson(args, options)).toMatchObject({ skipped: 1, skips: [{ event_id: event.id, reason }] });

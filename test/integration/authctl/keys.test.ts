@@ -248,9 +248,9 @@ test.each([
 ])(
   'a command line with %s ends with exit code 2, and says why once, as JSON where that is asked for',
   async (_case, args, why) => {
-    const told = await authctl(args);
-    expect(told).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(why) });
-    expect(told.stderr.split(why)).toHaveLength(2);
+    const notified = await authctl(args);
+    expect(notified).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(why) });
+    expect(notified.stderr.split(why)).toHaveLength(2);
     expect(await authctlJson(args, {}, 2)).toEqual({ error: { message: expect.stringContaining(why), exit_code: 2 } });
   },
 );

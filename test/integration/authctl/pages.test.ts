@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession } from '../../support/accounts.ts';
 import { authctl, authctlJson } from '../../support/authctl.ts';
 import { findPageCommands } from '../../tools/cluster/page-commands.ts';
-import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
+import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
-let scene: OperatorScene;
+let fixture: OperatorFixture;
 beforeAll(async () => {
-  scene = await openOperatorScene();
+  fixture = await openOperatorFixture();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 /** Splits a command line that has no quotes within words. */
 const wordsOf = (line: string) =>
@@ -17,8 +17,8 @@ const wordsOf = (line: string) =>
 
 /** The cluster test's long form runs all commands of the pages, kubectl's too (docs/testing.md). */
 test('each command of the runbooks and of operations.md is one that authctl has', async () => {
-  const { options } = scene;
-  const { user_id } = await newSession(scene);
+  const { options } = fixture;
+  const { user_id } = await newSession(fixture);
   const { events } = await authctlJson(['events', 'list'], options);
   const { subscribers } = await authctlJson(['events', 'subscribers'], options);
   const values = { user_id, event_id: events[0].event_id, subscriber: subscribers[0].name };

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { newEmail } from '../../support/accounts.ts';
 import { authctl, authctlJson } from '../../support/authctl.ts';
 import { startProbe, untilRuns } from '../../support/probe-process.ts';
-import { countStored, type OperatorScene, openOperatorScene } from './operator-scene.ts';
+import { countStored, type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 const token = 'a token of the mailbox';
-let scene: OperatorScene;
+let fixture: OperatorFixture;
 let sink: MailSink;
 let mailbox: Server;
 let env: Record<string, string>;
@@ -28,16 +28,16 @@ beforeAll(async () => {
   const url = `smtp://127.0.0.1:${sink.port}`;
   const subscriber = { name: 'mail', kind: 'smtp', url, starttls: false, from: 'no-reply@kitchen.example' };
   const EVENT_SUBSCRIBERS = JSON.stringify([subscriber]);
-  scene = await openOperatorScene({ EVENT_SUBSCRIBERS });
-  const { MONGODB_URI = '', MONGODB_DATABASE = '' } = scene.options.env;
+  fixture = await openOperatorFixture({ EVENT_SUBSCRIBERS });
+  const { MONGODB_URI = '', MONGODB_DATABASE = '' } = fixture.options.env;
   env = {
-    ...{ MONGODB_URI, MONGODB_DATABASE, PROBE_API_URL: scene.apiUrl, BIND_ADDRESS: '127.0.0.1' },
+    ...{ MONGODB_URI, MONGODB_DATABASE, PROBE_API_URL: fixture.apiUrl, BIND_ADDRESS: '127.0.0.1' },
     PROBE_MAIL_URL: `http://127.0.0.1:${(mailbox.address() as AddressInfo).port}/mail`,
     PROBE_MAIL_TOKEN: token,
   };
 });
 afterAll(async () => {
-  await scene.close();
+  await fixture.close();
   await sink.stop();
   mailbox.closeAllConnections();
   mailbox.close();
@@ -67,7 +67,7 @@ describe('probe --with-mail', () => {
     const codes = sink.mails().flatMap(({ subject }) => subject.match(/[0-9]{8}/) ?? []);
     expect(codes).toHaveLength(2);
     for (const secret of [...codes, token, '@']) expect([secret, run.stdout.includes(secret)]).toEqual([secret, false]);
-    expect(await countStored(scene)).toEqual({});
+    expect(await countStored(fixture)).toEqual({});
   });
 
   test.each([
@@ -82,7 +82,7 @@ describe('probe --with-mail', () => {
     expect(report).toMatchObject({ ok: false, close: expect.any(Object), clean_up: { outcome: 'done' } });
     expect(stepsOf(report)).toEqual([...main, 'reset', 'reset_mail']);
     expect(report.steps.at(-1)).toMatchObject({ step: 'reset_mail', ok: false, fault });
-    expect(await countStored(scene)).toEqual({});
+    expect(await countStored(fixture)).toEqual({});
   });
 
   test('a mailbox that wants another token is reported by its status', async () => {

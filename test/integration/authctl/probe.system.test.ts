@@ -9,26 +9,26 @@ import { Redis } from 'ioredis';
 import { logIn, newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
 import { startProbe, untilRuns } from '../../support/probe-process.ts';
-import { eventually } from '../../support/worker-scene.ts';
-import { countStored, type OperatorScene, openOperatorScene } from './operator-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
+import { countStored, type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
-let scene: OperatorScene;
+let fixture: OperatorFixture;
 let env: Record<string, string>;
 /** A port on which nothing listens. */
 let deadPort: number;
 beforeAll(async () => {
-  scene = await openOperatorScene();
-  const { MONGODB_URI = '', MONGODB_DATABASE = '' } = scene.options.env;
-  env = { MONGODB_URI, MONGODB_DATABASE, PROBE_API_URL: scene.apiUrl, BIND_ADDRESS: '127.0.0.1' };
+  fixture = await openOperatorFixture();
+  const { MONGODB_URI = '', MONGODB_DATABASE = '' } = fixture.options.env;
+  env = { MONGODB_URI, MONGODB_DATABASE, PROBE_API_URL: fixture.apiUrl, BIND_ADDRESS: '127.0.0.1' };
   deadPort = await findFreePort();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
-const stored = () => countStored(scene);
+const stored = () => countStored(fixture);
 
 // What a test has left must not be found by the next one.
 afterEach(async () => {
-  const { subscribers: _, upgrades: __, ...collections } = scene.collections;
+  const { subscribers: _, upgrades: __, ...collections } = fixture.collections;
   await Promise.all(Object.values(collections).map((collection) => collection.deleteMany({})));
 });
 
@@ -52,7 +52,7 @@ describe('one run of probe', () => {
     expect(report.close.since_request_ms).toBeGreaterThan(report.close.since_answer_ms);
     expect(await stored()).toEqual({});
     // Subscribers got the event, and can recognize the probe by the request id.
-    expect(scene.receiver.received.map(({ event }) => event.requestid)).toContain(report.request_id);
+    expect(fixture.receiver.received.map(({ event }) => event.requestid)).toContain(report.request_id);
   });
 
   test('probe prints a table for people, without password or token', async () => {
@@ -68,10 +68,10 @@ describe('one run of probe', () => {
     const run = await authctl(['probe'], { env: blind });
     expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('what the run has made stays') });
     expect(await stored()).toMatchObject({ users: 1, groups: 1, sessions: 1 });
-    const user = await scene.collections.users.findOneAndUpdate({}, { $set: { created_at: hoursAgo(2) } });
+    const user = await fixture.collections.users.findOneAndUpdate({}, { $set: { created_at: hoursAgo(2) } });
     expect(user?.email).toMatch(/^probe-[0-9a-f-]{36}@probe\.invalid$/);
     await eventually('the event is delivered', async () => {
-      return (await scene.collections.outbox.countDocuments({ state: 'delivered' })) === 1;
+      return (await fixture.collections.outbox.countDocuments({ state: 'delivered' })) === 1;
     });
     // The next run removes what an earlier run has left.
     expect(await authctlJson(['probe'], { env })).toMatchObject({ clean_up: { outcome: 'done', leftovers: 1 } });
@@ -79,13 +79,13 @@ describe('one run of probe', () => {
   });
 
   test('probe uses an account that is there, and removes only its own session', async () => {
-    const account = await registerAccount(scene);
-    const phone = await logIn(scene, account.email);
+    const account = await registerAccount(fixture);
+    const phone = await logIn(fixture, account.email);
     const options = { env: { ...env, PROBE_PASSWORD: password } };
     const report = await authctlJson(['probe', '--email', account.email], options);
     expect(report).toMatchObject({ ok: true, steps: steps('login', 'open', 'logout', 'close') });
-    expect(await scene.collections.sessions.distinct('_id')).toEqual([phone.session_id]);
-    expect(await scene.collections.users.distinct('email')).toEqual([account.email]);
+    expect(await fixture.collections.sessions.distinct('_id')).toEqual([phone.session_id]);
+    expect(await fixture.collections.users.distinct('email')).toEqual([account.email]);
   });
 });
 
@@ -103,7 +103,7 @@ describe('a system that is not well', () => {
   });
 
   test('probe tells a gateway that refuses from one that never answers', async () => {
-    const refusing = await authctlJson(['probe', '--push-url', scene.apiUrl.replace('http', 'ws')], { env }, 1);
+    const refusing = await authctlJson(['probe', '--push-url', fixture.apiUrl.replace('http', 'ws')], { env }, 1);
     expect(refusing.steps.at(-1)).toMatchObject({ step: 'open', fault: 'the handshake was answered 404' });
     const timers = jest.spyOn(globalThis, 'setTimeout');
     // The step's time is over as soon as the handshake has arrived.
@@ -173,10 +173,10 @@ async function withServer<T>(server: Server, work: (port: number) => Promise<T>)
 
 describe('what earlier probes have left', () => {
   test('what earlier probes have left goes after an hour, and nothing else does', async () => {
-    const { users, groups, outbox, deadLetters } = scene.collections;
+    const { users, groups, outbox, deadLetters } = fixture.collections;
     const [left, young, lookalike, shared] = await Promise.all(
       [probeEmail(), probeEmail(), `probe-me@probe.invalid`, probeEmail()].map((email) =>
-        registerAccount(scene, email),
+        registerAccount(fixture, email),
       ),
     );
     if (!left || !young || !lookalike || !shared) throw new Error('four accounts were registered');
@@ -216,9 +216,9 @@ describe('what earlier probes have left', () => {
 
 /** Returns the number of accounts for which the api remembers devices and addresses. */
 async function knownPlaces(): Promise<number> {
-  const redis = new Redis(scene.options.env.REDIS_URL ?? '');
+  const redis = new Redis(fixture.options.env.REDIS_URL ?? '');
   try {
-    return (await redis.keys(`${redisKeys(scene.keyPrefix).limit('login-known')}:*`)).length;
+    return (await redis.keys(`${redisKeys(fixture.keyPrefix).limit('login-known')}:*`)).length;
   } finally {
     redis.disconnect();
   }
@@ -254,7 +254,7 @@ describe('probe --interval', () => {
 });
 
 test('a probe’s event that nobody delivers stays, without the account, until it is over', async () => {
-  await scene.worker.close();
+  await fixture.worker.close();
   const report = await authctlJson(['probe', '--event-wait', '0s'], { env });
   expect(report).toMatchObject({ ok: true, clean_up: { outcome: 'waiting' } });
   expect(await stored()).toEqual({ outbox: 1 });

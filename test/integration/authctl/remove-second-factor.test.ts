@@ -3,31 +3,31 @@ import { newSession } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
 import { beginLogin, guardedAccount, orderRemoval } from '../../support/second-factor.ts';
-import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
+import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
-let scene: OperatorScene;
+let fixture: OperatorFixture;
 let options: AuthctlOptions;
 beforeAll(async () => {
-  scene = await openOperatorScene();
-  options = scene.options;
+  fixture = await openOperatorFixture();
+  options = fixture.options;
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const why = ['--reason', 'the phone is lost'];
 const command = (user: string, ...more: string[]) => ['user', 'remove-second-factor', user, ...why, ...more];
 const order = (user: string, ...more: string[]) => authctl(command(user, '--yes', ...more), options);
 const stop = (user: string) => authctl(command(user, '--stop'), options);
 const show = (user: string) => authctlJson(['user', 'show', user], options);
-const stored = async (_id: string) => (await scene.collections.users.findOne({ _id }))?.totp?.removal;
+const stored = async (_id: string) => (await fixture.collections.users.findOne({ _id }))?.totp?.removal;
 const noticesOf = async (user_id: string) => {
-  const rows = await scene.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
+  const rows = await fixture.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
   return rows.flatMap(({ event }) => (/notice/.test(event.type) ? [event.data] : []));
 };
 
 // guarantees: factor-removal-in-72-hours
 test('remove-second-factor orders the removal in 72 hours, never sooner, and informs the user by mail and in the apps', async () => {
-  const phone = await guardedAccount(scene);
-  const stream = await scene.openStream(phone);
+  const phone = await guardedAccount(fixture);
+  const stream = await fixture.openStream(phone);
   const before = Date.now();
   const { due_at, request_id, problem } = await authctlJson(command(phone.email, '--yes', '--as', 'olga'), options);
   expect([Date.parse(due_at) - before > 72 * 3_600_000 - 1, problem]).toEqual([true, null]);
@@ -37,32 +37,32 @@ test('remove-second-factor orders the removal in 72 hours, never sooner, and inf
   const notice = { purpose: 'second_factor_removal_ordered', removal_id: removal?.id, due_at };
   expect((await noticesOf(phone.user_id)).at(-1)).toMatchObject(notice);
   expect(request_id).toMatch(/^authctl-/);
-  await beginLogin(scene, phone.email);
+  await beginLogin(fixture, phone.email);
   expect(await show(phone.user_id)).toMatchObject({
     ...{ second_factor_removal_due_at: due_at, second_factor_removal_by: 'staff' },
   });
-  const own = await scene.findFactors(bearer(phone));
+  const own = await fixture.findFactors(bearer(phone));
   expect(own.json.data.removal).toEqual({ due_at });
   stream.socket.terminate();
 });
 
 test('remove-second-factor refuses a second order, and an account without a second factor, and asks first', async () => {
-  const phone = await guardedAccount(scene);
+  const phone = await guardedAccount(fixture);
   const asked = await authctl(command(phone.user_id), options);
   expect([asked.exitCode, asked.stderr]).toEqual([2, expect.stringContaining('in 72 hours? ')]);
   expect(await stored(phone.user_id)).toBeUndefined();
-  const due = await orderRemoval(scene, phone.email);
+  const due = await orderRemoval(fixture, phone.email);
   const again = await order(phone.user_id);
   expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining(`ordered already: ${due.toISOString()}`)]);
   expect(await stored(phone.user_id)).toMatchObject({ by: 'mail', due_at: due });
-  const { user_id } = await newSession(scene);
+  const { user_id } = await newSession(fixture);
   expect(await order(user_id)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no second factor') });
 });
 
 test('remove-second-factor --stop stops a removal, whoever has ordered it, and is in the audit log', async () => {
-  const phone = await guardedAccount(scene);
+  const phone = await guardedAccount(fixture);
   const ordered = await order(phone.user_id, '--as', 'olga');
-  const stream = await scene.openStream(phone);
+  const stream = await fixture.openStream(phone);
   const stopped = await stop(phone.user_id);
   expect(await stored(phone.user_id)).toBeUndefined();
   expect(await stream.next()).toMatchObject({ payload: { due_at: null } });
@@ -77,7 +77,7 @@ test('remove-second-factor --stop stops a removal, whoever has ordered it, and i
 });
 
 test('remove-second-factor needs no Redis', async () => {
-  const phone = await guardedAccount(scene);
+  const phone = await guardedAccount(fixture);
   const away = { env: { ...options.env, REDIS_URL: 'redis://127.0.0.1:1' } };
   const run = await authctl(command(phone.user_id, '--yes'), away);
   expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The apps got no message') });

@@ -9,17 +9,17 @@ import { authctl, authctlJson } from '../../support/authctl.ts';
 import { closingAll } from '../../support/closing.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment } from '../../support/test-api.ts';
-import { newUserDocument } from '../../support/use-case-scene.ts';
+import { newUserDocument } from '../../support/use-case-fixture.ts';
 import { newCodeRequest, newDeletedEvent, newEvent, newNotice } from '../../support/worker-events.ts';
+import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
 import { startReceiver } from '../../support/worker-receiver.ts';
-import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
 const replayTo = (name: string, ...args: string[]) => ['events', 'replay', '--subscriber', name, ...args];
 const missing = ['--missing', '--since', '1h', '--yes'];
 
 /** Stores a request for a code, as the api does for an address without an account. */
-async function askForNobody({ mongo, collections }: WorkerScene): Promise<AuthEvent> {
+async function askForNobody({ mongo, collections }: WorkerFixture): Promise<AuthEvent> {
   const event = newCodeRequest();
   const { outbox } = storesOf(collections);
   await mongo.withSession((session) =>
@@ -28,9 +28,9 @@ async function askForNobody({ mongo, collections }: WorkerScene): Promise<AuthEv
   return event;
 }
 
-async function publishAll(scene: WorkerScene, events: readonly AuthEvent[]): Promise<void> {
-  for (const event of events) await scene.publish(event);
-  for (const event of events) await eventually('it is delivered', () => scene.isDelivered(event));
+async function publishAll(fixture: WorkerFixture, events: readonly AuthEvent[]): Promise<void> {
+  for (const event of events) await fixture.publish(event);
+  for (const event of events) await eventually('it is delivered', () => fixture.isDelivered(event));
 }
 
 describe('what was delivered before a subscriber was added', () => {
@@ -43,26 +43,30 @@ describe('what was delivered before a subscriber was added', () => {
       closing({ close: sink.stop });
       const url = `smtp://127.0.0.1:${sink.port}`;
       const mail = { name: 'mail', kind: 'smtp', url, from: 'no-reply@kitchen.example', starttls: false };
-      const scene = closing(await openWorkerScene([old.subscriber]));
-      const before = closing(await startTestWorker(scene.env));
+      const fixture = closing(await openWorkerFixture([old.subscriber]));
+      const before = closing(await startTestWorker(fixture.env));
       const user = newUserDocument(new Date());
-      await scene.collections.users.insertOne(user);
+      await fixture.collections.users.insertOne(user);
       const notice = newNotice({ user_id: user._id });
       const [one, two, deleted] = [newEvent(), newEvent(), newDeletedEvent()];
-      await publishAll(scene, [one, two, deleted, notice, newCodeRequest(), newCodeRequest(new Date())]);
-      await askForNobody(scene);
+      await publishAll(fixture, [one, two, deleted, notice, newCodeRequest(), newCodeRequest(new Date())]);
+      await askForNobody(fixture);
       await before.close();
 
       const added = [old.subscriber, crm.subscriber, { name: 'kitchen', kind: 'queue' }, mail];
-      const env = { ...scene.env, EVENT_SUBSCRIBERS: JSON.stringify(added) };
+      const env = { ...fixture.env, EVENT_SUBSCRIBERS: JSON.stringify(added) };
       closing(await startTestWorker(env));
-      const { subscribers } = storesOf(scene.collections);
+      const { subscribers } = storesOf(fixture.collections);
       await eventually('the workers have it', async () => (await subscribers.list()).some(({ _id }) => _id === 'mail'));
       const consumed: string[] = [];
       const consumer = new Worker<AuthEvent>(
         subscriberQueueName(registeredTopic, 'kitchen'),
         async ({ data }) => void consumed.push(data.id),
-        { ...reliableWorkerOptions, connection: { url: scene.env.REDIS_URL ?? '' }, prefix: scene.keys.queuePrefix },
+        {
+          ...reliableWorkerOptions,
+          connection: { url: fixture.env.REDIS_URL ?? '' },
+          prefix: fixture.keys.queuePrefix,
+        },
       );
       closing({ close: () => consumer.close() });
 
@@ -73,7 +77,7 @@ describe('what was delivered before a subscriber was added', () => {
       expect(await authctlJson(replayTo('mail', ...missing, '--dry-run'), { env })).toMatchObject({ selected: 1 });
       const everything = [one, two, deleted, notice].map(({ id }) => id).sort();
       await eventually('the webhook has them', () => new Set(crm.ids()).size === everything.length);
-      await eventually('no row waits', async () => (await countPending(scene)) === 0);
+      await eventually('no row waits', async () => (await countPending(fixture)) === 0);
 
       expect([consumed, sink.mails()]).toEqual([[], []]);
       for (const name of ['kitchen', 'mail']) await authctlJson(replayTo(name, ...missing), { env });
@@ -91,17 +95,17 @@ describe('what was delivered before a subscriber was added', () => {
   test.concurrent(
     'an event is still missing if a worker of before the rollout takes its replay, and is sent by the next one',
     closingAll(async (closing) => {
-      const scene = closing(await openWorkerScene());
-      const { outbox, subscribers } = storesOf(scene.collections);
+      const fixture = closing(await openWorkerFixture());
+      const { outbox, subscribers } = storesOf(fixture.collections);
       const event = newEvent();
-      await scene.publish(event);
+      await fixture.publish(event);
       const settle = () => outbox.markDelivered([{ eventId: event.id, by: ['old'], at: new Date() }], ['old']);
       await settle();
       await subscribers.configure(['old', 'crm'], new Date());
       for (const _ of ['during the rollout', 'after it']) {
-        expect(await authctlJson(replayTo('crm', ...missing), scene)).toMatchObject({ selected: 1, deliveries: 1 });
+        expect(await authctlJson(replayTo('crm', ...missing), fixture)).toMatchObject({ selected: 1, deliveries: 1 });
         await settle();
-        expect(await scene.isDelivered(event)).toBe(true);
+        expect(await fixture.isDelivered(event)).toBe(true);
       }
     }),
   );
@@ -109,21 +113,21 @@ describe('what was delivered before a subscriber was added', () => {
   test.concurrent(
     'a replay says that it is incomplete if its span begins before what is kept',
     closingAll(async (closing) => {
-      const scene = closing(await openWorkerScene());
-      await ensureIndexes(scene.db, { outboxRetentionSeconds: 86_400 });
-      const { outbox, subscribers } = storesOf(scene.collections);
+      const fixture = closing(await openWorkerFixture());
+      await ensureIndexes(fixture.db, { outboxRetentionSeconds: 86_400 });
+      const { outbox, subscribers } = storesOf(fixture.collections);
       const event = newEvent();
-      await scene.publish(event);
+      await fixture.publish(event);
       await outbox.markDelivered([{ eventId: event.id, by: [], at: new Date() }], []);
       await subscribers.configure(['crm'], new Date());
       const [early, late] = [replayTo('crm', '--since', '2d'), replayTo('crm', '--since', '23h')];
       const dryRun = { selected: 1, dry_run: true };
       const incomplete = { ...dryRun, incomplete_before: expect.any(String) };
-      expect(await authctlJson([...early, '--dry-run'], scene)).toEqual(incomplete);
-      expect(await authctlJson([...late, '--dry-run'], scene)).toEqual(dryRun);
-      const asked = await authctl(early, { ...scene, answer: 'n' });
+      expect(await authctlJson([...early, '--dry-run'], fixture)).toEqual(incomplete);
+      expect(await authctlJson([...late, '--dry-run'], fixture)).toEqual(dryRun);
+      const asked = await authctl(early, { ...fixture, answer: 'n' });
       expect(asked.stderr).toMatch(/--since is too early: .* is no longer kept\.\nSend 1 event again to crm\?/);
-      expect(await scene.isDelivered(event)).toBe(true);
+      expect(await fixture.isDelivered(event)).toBe(true);
     }),
   );
 });
@@ -140,6 +144,6 @@ describe('events replay', () => {
   });
 });
 
-function countPending({ collections }: WorkerScene): Promise<number> {
+function countPending({ collections }: WorkerFixture): Promise<number> {
   return collections.outbox.countDocuments({ state: 'pending' });
 }

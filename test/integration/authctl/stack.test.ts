@@ -12,18 +12,18 @@ import { bearer } from '../../support/api-driver.ts';
 import { type AuthctlOptions, authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
 import { openGuardedFolder } from '../../support/create-process-guard.ts';
 import { uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
-import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
+import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
-let scene: OperatorScene;
+let fixture: OperatorFixture;
 let env: Readonly<Record<string, string>>;
 let options: AuthctlOptions;
 beforeAll(async () => {
-  scene = await openOperatorScene();
-  env = scene.options.env;
+  fixture = await openOperatorFixture();
+  env = fixture.options.env;
   options = { env };
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 type Step = { readonly what: string; readonly after_ms: number } & Readonly<Record<string, unknown>>;
 const trace = async (requestId: string): Promise<Step[]> => (await authctlJson(['trace', requestId], options)).steps;
@@ -42,7 +42,7 @@ async function traceUntil(requestId: string, what: string): Promise<Step[]> {
 
 describe('user and sessions', () => {
   test('user show and sessions list find a user by id and by email, and print nothing that makes tokens or proves passwords', async () => {
-    const phone = await newSession(scene, { device_name: 'Phone of Ann', platform: 'ios' });
+    const phone = await newSession(fixture, { device_name: 'Phone of Ann', platform: 'ios' });
     const shown = await authctlJson(['user', 'show', phone.email.toUpperCase()], options);
     expect(shown).toMatchObject({ user_id: phone.user_id, email: phone.email, password: 'argon2id', live_sessions: 1 });
     expect(await authctlJson(['user', 'show', phone.user_id], options)).toEqual(shown);
@@ -50,8 +50,8 @@ describe('user and sessions', () => {
     const { sessions } = await authctlJson(list, options);
     expect(sessions).toMatchObject([{ session_id: phone.session_id, state: 'live', platform: 'ios' }]);
 
-    const session = await scene.collections.sessions.findOne({ _id: phone.session_id });
-    const user = await scene.collections.users.findOne({ _id: phone.user_id });
+    const session = await fixture.collections.sessions.findOne({ _id: phone.session_id });
+    const user = await fixture.collections.users.findOne({ _id: phone.user_id });
     const runs = await Promise.all(
       [list, ['user', 'show', phone.email]].flatMap((args) => [
         authctl(args, options),
@@ -71,9 +71,9 @@ describe('user and sessions', () => {
   });
 
   test('sessions revoke ends one session by the worker, closes its stream with 4001, and leaves the others', async () => {
-    const phone = await newSession(scene);
-    const tablet = await logIn(scene, phone.email);
-    const stream = await scene.openStream(phone);
+    const phone = await newSession(fixture);
+    const tablet = await logIn(fixture, phone.email);
+    const stream = await fixture.openStream(phone);
     const args = [
       'sessions',
       'revoke',
@@ -115,14 +115,14 @@ describe('user and sessions', () => {
   });
 
   test('a session that another device has ended names its request, and the request the device', async () => {
-    const phone = await newSession(scene);
-    const tablet = await logIn(scene, phone.email, { device_name: 'Tablet of Ann', platform: 'android' });
-    const watch = await logIn(scene, phone.email);
+    const phone = await newSession(fixture);
+    const tablet = await logIn(fixture, phone.email, { device_name: 'Tablet of Ann', platform: 'android' });
+    const watch = await logIn(fixture, phone.email);
     const named = (requestId: string) => ({ ...bearer(tablet), 'X-Request-ID': requestId });
     const { session_id } = phone;
-    expect((await scene.revokeSession({ session_id }, named(`end-${session_id}`))).status).toBe(200);
+    expect((await fixture.revokeSession({ session_id }, named(`end-${session_id}`))).status).toBe(200);
     const all = `end-all-${randomUUID()}`;
-    const rest = await scene.logOutAll({ except_current: true }, named(all));
+    const rest = await fixture.logOutAll({ except_current: true }, named(all));
     expect(rest.status).toBe(200);
     const listed = await authctl(['sessions', 'list', '--user', phone.email, '--revoked-since', '1h'], options);
     expect(listed.stdout).toMatch(/^SESSION .* ENDED +REASON +BY REQUEST$/m);
@@ -140,12 +140,12 @@ describe('user and sessions', () => {
   });
 
   test('user logout ends all sessions, as a process too', async () => {
-    const phone = await newSession(scene);
-    const tablet = await logIn(scene, phone.email);
+    const phone = await newSession(fixture);
+    const tablet = await logIn(fixture, phone.email);
     const run = await authctlProcess(['user', 'logout', phone.email, '--reason', 'account blocked'], env);
     expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Sessions ended: 2.'), stderr: '' });
     for (const { refresh_token } of [phone, tablet]) {
-      const answer = await scene.refreshTokens({ refresh_token });
+      const answer = await fixture.refreshTokens({ refresh_token });
       expect(answer.json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
     }
   });
@@ -163,7 +163,7 @@ describe('user and sessions', () => {
 });
 
 test('commands list and show tell what was ordered, by whom, and how it ended', async () => {
-  const phone = await newSession(scene);
+  const phone = await newSession(fixture);
   const logout = ['user', 'logout', phone.user_id, '--reason', 'reported abuse'];
   const { command_id } = await authctlJson(logout, options);
   expect(await authctlJson(['commands', 'show', command_id], options)).toMatchObject({
@@ -177,7 +177,7 @@ test('commands list and show tell what was ordered, by whom, and how it ended', 
   });
 
   const redis = new Redis(env.REDIS_URL ?? '', { ...failFastOptions(), enableOfflineQueue: true });
-  const queue = openForceLogoutQueue(redis, redisKeys(scene.keyPrefix));
+  const queue = openForceLogoutQueue(redis, redisKeys(fixture.keyPrefix));
   const malformed = `malformed-${randomUUID()}`;
   try {
     await queue.add('by-hand', { secret: 'hunter2' } as never, { jobId: malformed });
@@ -198,7 +198,7 @@ describe('trace', () => {
   test('trace follows a registration from its transaction to each delivery', async () => {
     const requestId = `register-${randomUUID()}`;
     const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
-    const { json } = await scene.registerAccount(body, { 'X-Request-ID': requestId });
+    const { json } = await fixture.registerAccount(body, { 'X-Request-ID': requestId });
     const steps = await traceUntil(requestId, 'event delivered');
     expect(whats(steps)).toEqual(['account created', 'group created', 'outbox row written', 'event delivered']);
     expect(steps[0]).toMatchObject({ user_id: json.data.user_id, after_ms: 0 });
@@ -208,16 +208,16 @@ describe('trace', () => {
   });
 
   test('trace follows a login, and a logout from the revocation to the close frame', async () => {
-    const account = await newSession(scene);
+    const account = await newSession(fixture);
     const [loginId, logoutId] = [`login-${randomUUID()}`, `logout-${randomUUID()}`];
     const credentials = { email: account.email, password };
-    const login = await scene.logIn(credentials, { 'X-Request-ID': loginId });
+    const login = await fixture.logIn(credentials, { 'X-Request-ID': loginId });
     const { session_id, access_token, refresh_token } = login.json.data;
     expect(await trace(loginId)).toMatchObject([{ what: 'session created', session_id, user_id: account.user_id }]);
 
-    const stream = await scene.openStream(login.json.data);
+    const stream = await fixture.openStream(login.json.data);
     const headers = { 'X-Request-ID': logoutId, ...bearer(access_token) };
-    await scene.logOut({ refresh_token }, headers);
+    await fixture.logOut({ refresh_token }, headers);
     await stream.closed;
     const steps = await traceUntil(logoutId, 'stream closed');
     expect(steps).toMatchObject([
@@ -230,15 +230,15 @@ describe('trace', () => {
     const unknown = await authctl(['trace', randomUUID()], options);
     expect(unknown).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('Nothing is stored') });
     const requestId = `login-${randomUUID()}`;
-    const { email } = await newSession(scene);
-    await scene.logIn({ email, password }, { 'X-Request-ID': requestId });
+    const { email } = await newSession(fixture);
+    await fixture.logIn({ email, password }, { 'X-Request-ID': requestId });
     const later = new Date(Date.now() + 60_000).toISOString();
     expect(await authctl(['trace', requestId, '--since', later], options)).toMatchObject({ exitCode: 1 });
   });
 });
 
 describe('doctor', () => {
-  type Check = { readonly check: string; readonly status: string; readonly detail?: string; readonly mend?: string };
+  type Check = { readonly check: string; readonly status: string; readonly detail?: string; readonly fix?: string };
   const byName = (checks: readonly Check[]) => new Map(checks.map((check) => [check.check, check]));
 
   test('doctor finds a running stack well, as a process', async () => {
@@ -273,12 +273,12 @@ describe('doctor', () => {
       const found = byName(checks);
       expect(ok).toBe(false);
       for (const name of ['mongodb indexes', 'redis maxmemory-policy', 'redis deny list', 'access keys']) {
-        expect(found.get(name)).toMatchObject({ status: 'failed', mend: expect.any(String) });
+        expect(found.get(name)).toMatchObject({ status: 'failed', fix: expect.any(String) });
       }
       const { detail } = found.get('mongodb indexes') ?? {};
       expect(detail).toContain('users.email_key_unique different');
       expect(detail).toContain('users.group_members_by_age missing');
-      expect(found.get('redis append-only file')).toMatchObject({ status: 'warning', mend: expect.any(String) });
+      expect(found.get('redis append-only file')).toMatchObject({ status: 'warning', fix: expect.any(String) });
       const secret = await authctl(['doctor'], { env: { ...env, ACCESS_TOKEN_KEYS_FILE: env.SERVER_KEYS_FILE } });
       expect(secret.stdout).toMatch(/failed +access keys .*does not fit ES256 or EdDSA/);
     } finally {
@@ -295,7 +295,7 @@ describe('doctor', () => {
     const found = byName(checks);
     expect(ok).toBe(false);
     for (const name of ['variable MONGODB_URI', 'variable REDIS_URL']) {
-      expect(found.get(name)).toMatchObject({ status: 'failed', mend: expect.any(String) });
+      expect(found.get(name)).toMatchObject({ status: 'failed', fix: expect.any(String) });
     }
     expect(found.get('access keys')).toMatchObject({ status: 'warning' });
   });
@@ -313,9 +313,9 @@ describe('a store that is away, and other failures', () => {
     const port = await findFreePort();
     const noMongo = { env: { ...env, MONGODB_URI: `mongodb://user:hunter2@127.0.0.1:${port}/?directConnection=true` } };
     const noRedis = { env: { ...env, REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` } };
-    const phone = await newSession(scene);
+    const phone = await newSession(fixture);
     const requestId = `login-${randomUUID()}`;
-    await scene.logIn({ email: phone.email, password }, { 'X-Request-ID': requestId });
+    await fixture.logIn({ email: phone.email, password }, { 'X-Request-ID': requestId });
     const [show, commands, logout, traced, doctor] = await Promise.all([
       authctl(['user', 'show', phone.email], noMongo),
       authctl(['commands', 'list'], noRedis),
@@ -338,8 +338,8 @@ describe('a store that is away, and other failures', () => {
     expect(doctor.exitCode).toBe(1);
     const { checks } = JSON.parse(doctor.stdout);
     expect(checks.filter(({ status }: { status: string }) => status === 'failed')).toMatchObject([
-      { check: 'mongodb reachable', mend: expect.any(String) },
-      { check: 'redis reachable', mend: expect.any(String) },
+      { check: 'mongodb reachable', fix: expect.any(String) },
+      { check: 'redis reachable', fix: expect.any(String) },
     ]);
     const printed = [show, commands, logout, traced, doctor].map(({ stdout, stderr }) => stdout + stderr).join('');
     expect(printed).not.toContain('hunter2');
@@ -351,8 +351,8 @@ describe('a store that is away, and other failures', () => {
   });
 
   test('an order that no worker carries out in time ends with exit code 69, and stays to be seen', async () => {
-    const phone = await newSession(scene);
-    await scene.worker.close();
+    const phone = await newSession(fixture);
+    await fixture.worker.close();
     const args = ['sessions', 'revoke', phone.session_id, '--reason', 'x', '--timeout', '1s'];
     const run = await authctl(args, options);
     const [, id = ''] = /Command (\S+) was ordered, but not carried out within 1 s/.exec(run.stderr) ?? [];

@@ -3,37 +3,38 @@ import { newSession, password } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
 import { beginLogin, codeAt, guardedAccount, wrongCodeFor } from '../../support/second-factor.ts';
-import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
+import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
-let scene: OperatorScene;
+let fixture: OperatorFixture;
 let options: AuthctlOptions;
 beforeAll(async () => {
-  scene = await openOperatorScene({
+  fixture = await openOperatorFixture({
     CODE_LIMIT_PER_ACCOUNT: '2',
     LOGIN_ACCOUNT_FAILURES_PER_DAY: '3',
     LOGIN_ACCOUNT_FREE_FAILURES: '3',
     TRUST_PROXY_HOPS: '1',
   });
-  options = scene.options;
+  options = fixture.options;
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const show = (user: string) => authctlJson(['user', 'show', user], options);
 const unlock = (user: string) => authctl(['user', 'unlock', user, '--reason', 'called us'], options);
 /** A network of its own, which no account knows. */
 const elsewhere = (host: number) => ({ 'X-Forwarded-For': `198.51.100.${host}` });
-const login = (email: string, given: string, host: number) => scene.logIn({ email, password: given }, elsewhere(host));
+const login = (email: string, given: string, host: number) =>
+  fixture.logIn({ email, password: given }, elsewhere(host));
 const statusOf = async (answer: Promise<{ readonly status: number }>) => (await answer).status;
 
 test('support sees that strangers have locked a login, until when, and can open it', async () => {
-  const { email, user_id } = await newSession(scene);
+  const { email, user_id } = await newSession(fixture);
   for (let host = 0; host < 3; host += 1) expect(await statusOf(login(email, 'wrong password', host))).toBe(401);
   expect(await statusOf(login(email, password, 200))).toBe(429);
   const locked = await show(email);
   expect(locked).toMatchObject({ wrong_passwords: 3, wrong_passwords_today: 3, wrong_passwords_from_known: 0 });
   // After the third failure the next try has to wait for a second.
   expect(locked.login_elsewhere_from).toMatch(/^20\d\d-/);
-  const refusals = scene.lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'limit.exceeded');
+  const refusals = fixture.lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'limit.exceeded');
   expect(refusals.at(-1)).toMatchObject({ reason: 'login_account_day', account: locked.limits_account });
 
   const { exitCode, stderr } = await unlock(user_id);
@@ -44,11 +45,11 @@ test('support sees that strangers have locked a login, until when, and can open 
 });
 
 test('an unlocked account can show its second factor and ask for codes anew, and keeps its places', async () => {
-  const { email, secret, user_id } = await guardedAccount(scene);
-  const challenge_id = await beginLogin(scene, email);
+  const { email, secret, user_id } = await guardedAccount(fixture);
+  const challenge_id = await beginLogin(fixture, email);
   const show2 = (code: string, host: number) =>
-    scene.confirmSecondFactor({ challenge_id, method: 'totp', code }, elsewhere(host));
-  const ask = (host: number) => statusOf(scene.requestLoginCode({ email }, elsewhere(host)));
+    fixture.confirmSecondFactor({ challenge_id, method: 'totp', code }, elsewhere(host));
+  const ask = (host: number) => statusOf(fixture.requestLoginCode({ email }, elsewhere(host)));
   for (let host = 0; host < 5; host += 1) await show2(wrongCodeFor(secret), host);
   expect(await statusOf(show2(codeAt(secret, Date.now(), 1), 6))).toBe(429);
   expect([await ask(1), await ask(2), await ask(3)]).toEqual([202, 202, 429]);
@@ -63,12 +64,12 @@ test('an unlocked account can show its second factor and ask for codes anew, and
 });
 
 test('an operator exports what the person would get, and the audit log says who did and why', async () => {
-  const session = await newSession(scene);
+  const session = await newSession(fixture);
   const run = await authctl(
     ['user', 'export', session.email, '--reason', 'asked in a letter', '--as', 'Olga'],
     options,
   );
-  const own = await scene.exportAccount({ current_password: password }, bearer(session));
+  const own = await fixture.exportAccount({ current_password: password }, bearer(session));
   const same = { ...own.json.data, timestamp: expect.any(String) };
   expect(JSON.parse(run.stdout)).toEqual(same);
   const shared = { event: 'account.exported', user_id: session.user_id, operator: 'Olga' };
@@ -76,7 +77,7 @@ test('an operator exports what the person would get, and the audit log says who 
 });
 
 test('an account is shown without the server’s keys or Redis, and says that its limits are unknown', async () => {
-  const { email } = await newSession(scene);
+  const { email } = await newSession(fixture);
   const env = { ...options.env, SERVER_KEYS_FILE: undefined };
   const shown = await authctlJson(['user', 'show', email], { env });
   expect(shown.limits).toBe('unknown: SERVER_KEYS_FILE is not set. Set it as for the api.');

@@ -16,28 +16,28 @@ import {
   switchOn,
 } from '../../support/second-factor.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
-import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
+import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
-let scene: OperatorScene;
+let fixture: OperatorFixture;
 beforeAll(async () => {
-  scene = await openOperatorScene();
+  fixture = await openOperatorFixture();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const run = async (...args: string[]) =>
-  expect(await authctl([...args, '--reason', 'lost phone'], scene.options)).toMatchObject({ exitCode: 0 });
+  expect(await authctl([...args, '--reason', 'lost phone'], fixture.options)).toMatchObject({ exitCode: 0 });
 
 /** Returns a device of the account that is trusted, with its session and what its next login sends. */
 async function trustedDevice({ email, recovery_codes }: GuardedAccount, nth: number) {
   const device = { device_id: randomUUID() };
-  const challenge_id = await beginLogin(scene, email, device);
+  const challenge_id = await beginLogin(fixture, email, device);
   const proof = { method: 'recovery_code', code: recovery_codes[nth], trust_device: true };
-  const { json } = await completeLogin(scene, challenge_id, proof);
+  const { json } = await completeLogin(fixture, challenge_id, proof);
   const { trusted_device_token, ...session }: TokenPair & { trusted_device_token: string } = json.data;
   return { session, fields: { email, password, ...device, trusted_device_token } };
 }
 
-const logIn = (fields: object) => scene.logIn(fields);
+const logIn = (fields: object) => fixture.logIn(fields);
 const refused = { status: 403, json: { error_code: 'ERR-SECOND-FACTOR-REQUIRED' } };
 
 // guarantees: trust-ends-with-session
@@ -51,16 +51,16 @@ test.each<[string, readonly (readonly string[])[]]>([
     ],
   ],
 ])('%s ends the trust in all devices of the account, also in one that has logged out', async (_, commands) => {
-  const account = await guardedAccount(scene);
+  const account = await guardedAccount(fixture);
   const devices = [await trustedDevice(account, 0), await trustedDevice(account, 1)] as const;
   const [{ session }] = devices;
-  expect((await logOut(scene, session)).status).toBe(200);
+  expect((await logOut(fixture, session)).status).toBe(200);
   for (const command of commands) await run(...command, account.user_id);
   for (const { fields } of devices) expect(await logIn(fields)).toMatchObject(refused);
 });
 
 test('sessions revoke ends the trust in the device of that session only', async () => {
-  const account = await guardedAccount(scene);
+  const account = await guardedAccount(fixture);
   const [one, other] = [await trustedDevice(account, 0), await trustedDevice(account, 1)];
   await run('sessions', 'revoke', one.session.session_id);
   expect(await logIn(one.fields)).toMatchObject(refused);
@@ -74,7 +74,7 @@ describe('a login that has found its device trusted', () => {
   beforeAll(async () => {
     proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
     const MONGODB_URI = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
-    const same = { MONGODB_DATABASE: scene.keyPrefix, KEY_PREFIX: scene.keyPrefix };
+    const same = { MONGODB_DATABASE: fixture.keyPrefix, KEY_PREFIX: fixture.keyPrefix };
     slow = await startTestApi({ ...same, MONGODB_URI });
   });
   afterAll(async () => {
@@ -87,23 +87,23 @@ describe('a login that has found its device trusted', () => {
   const done = async (answer: Promise<{ readonly status: number }>) =>
     expect(await answer).toMatchObject({ status: 200 });
   const ends: [string, End][] = [
-    ['a logout of all others', (account) => done(scene.logOutAll({ except_current: true }, bearer(account)))],
+    ['a logout of all others', (account) => done(fixture.logOutAll({ except_current: true }, bearer(account)))],
     [
       'the end of the trust',
       (account, { fields: { device_id } }) =>
-        done(scene.deleteTrustedDevice({ device_id: device_id.toUpperCase() }, bearer(account))),
+        done(fixture.deleteTrustedDevice({ device_id: device_id.toUpperCase() }, bearer(account))),
     ],
     [
       'the end of its session',
-      (account, { session: { session_id } }) => done(scene.revokeSession({ session_id }, bearer(account))),
+      (account, { session: { session_id } }) => done(fixture.revokeSession({ session_id }, bearer(account))),
     ],
     [
       'the theft of its refresh token',
       async (_, { session }) => {
-        await refresh(scene, await refresh(scene, session));
+        await refresh(fixture, await refresh(fixture, session));
         const _id = session.session_id;
-        await scene.collections.sessions.updateOne({ _id }, { $set: { handed_out_at: new Date(0) } });
-        const { json } = await scene.refreshTokens({ refresh_token: session.refresh_token });
+        await fixture.collections.sessions.updateOne({ _id }, { $set: { handed_out_at: new Date(0) } });
+        const { json } = await fixture.refreshTokens({ refresh_token: session.refresh_token });
         expect(json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
       },
     ],
@@ -119,18 +119,18 @@ describe('a login that has found its device trusted', () => {
   test.each(ends)(
     'a login by any method that has found its device trusted opens no session after %s',
     async (_, end) => {
-      const owner = await newSession(scene, { device_id: randomUUID() });
+      const owner = await newSession(fixture, { device_id: randomUUID() });
       const { email, user_id } = owner;
-      await scene.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+      await fixture.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
       // The reads of the account by address and by identity have the same text, for which the proxy waits.
       const person = newPerson({ sub: email });
-      expect((await linkIdentity(scene, owner, person)).status).toBe(201);
-      const account = { ...owner, ...(await switchOn(scene, owner)) };
+      expect((await linkIdentity(fixture, owner, person)).status).toBe(201);
+      const account = { ...owner, ...(await switchOn(fixture, owner)) };
       const device = await trustedDevice(account, 0);
       const { password: _password, email: _email, ...fields } = device.fields;
-      const proof = await provePerson(scene, person);
-      const challenge_id = await requestLoginCode(scene, email);
-      const code = await codeOf(scene, challenge_id);
+      const proof = await provePerson(fixture, person);
+      const challenge_id = await requestLoginCode(fixture, email);
+      const code = await codeOf(fixture, challenge_id);
 
       proxy.hold(email);
       const first = [slow.logIn(device.fields), slow.logInByProvider({ provider: 'office', ...proof, ...fields })];
@@ -150,7 +150,7 @@ describe('a login that has found its device trusted', () => {
         [403, 'ERR-CODE-INVALID'],
       ]);
       const live = { user_id, device_id: fields.device_id, is_revoked: false, created_at: { $gt: new Date(0) } };
-      const left = await scene.collections.sessions.find(live).toArray();
+      const left = await fixture.collections.sessions.find(live).toArray();
       expect(left.filter(({ _id }) => _id !== device.session.session_id)).toEqual([]);
     },
   );

@@ -4,7 +4,7 @@ import type { AuthClient } from '@auth-account/client';
 import { type AxiosConfig, attachAuth } from '@auth-account/client/axios';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client-fixture.ts';
 
 interface Config extends AxiosConfig {
   readonly baseURL?: string;
@@ -48,7 +48,7 @@ function createAxiosLike(baseURL?: string) {
   return axios;
 }
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 /** Headers that another host has received. */
 let heard: { readonly authorization: string | undefined; readonly id: string | string[] | undefined }[] = [];
 /** Status and body of the other host's answers. */
@@ -61,7 +61,7 @@ const other = createServer((request, response) => {
 let otherBase = '';
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   otherBase = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
 });
@@ -70,13 +70,13 @@ beforeEach(() => {
   answer = [200, '{}'];
 });
 afterAll(async () => {
-  await scene.close();
+  await fixture.close();
   other.closeAllConnections();
   other.close();
 });
 
-function attached(client: AuthClient, origins: readonly string[] = [scene.api.base]) {
-  const axios = createAxiosLike(scene.api.base);
+function attached(client: AuthClient, origins: readonly string[] = [fixture.api.base]) {
+  const axios = createAxiosLike(fixture.api.base);
   attachAuth(axios, client, origins);
   return axios;
 }
@@ -84,17 +84,17 @@ function attached(client: AuthClient, origins: readonly string[] = [scene.api.ba
 const refusal = JSON.stringify({ error_code: 'IAD_JWT_ACCESS_INVALID', message: 'refused', details: {} });
 
 test('a request to a named origin is the user’s, and one to another host has neither token nor id', async () => {
-  const { client } = await scene.signedIn(noStream);
+  const { client } = await fixture.signedIn(noStream);
   const axios = attached(client);
   expect((await axios.request({ url: '/api/v1/account', headers: {} })).status).toBe(200);
-  for (const url of [`${otherBase}/`, `${scene.api.base}.example.test/`, `${scene.api.base}@127.0.0.1:1/`]) {
+  for (const url of [`${otherBase}/`, `${fixture.api.base}.example.test/`, `${fixture.api.base}@127.0.0.1:1/`]) {
     await axios.request({ url, headers: {} }).catch(() => undefined);
   }
   expect(heard).toEqual([{ authorization: undefined, id: undefined }]);
 });
 
 test('requests that are refused at once share one refresh, and each is repeated', async () => {
-  const { client, network } = await scene.signedIn(noStream);
+  const { client, network } = await fixture.signedIn(noStream);
   const refused = await client.accessToken();
   // At first the client holds a token that the service refuses.
   let uses = 0;
@@ -126,7 +126,7 @@ test('requests that are refused at once share one refresh, and each is repeated'
 });
 
 test('a 401 of somebody else, a header of the app’s own and a stream are left alone', async () => {
-  const { client, network } = await scene.signedIn(noStream);
+  const { client, network } = await fixture.signedIn(noStream);
   const axios = attached(client, [otherBase]);
   const send = (config: Partial<Config>) =>
     axios.request({ url: `${otherBase}/`, headers: {}, ...config }).catch((error) => error.response?.status);
@@ -142,7 +142,7 @@ test('a 401 of somebody else, a header of the app’s own and a stream are left 
 });
 
 test('a request while nobody is signed in fails before it leaves', async () => {
-  const { client } = scene.app(noStream);
+  const { client } = fixture.app(noStream);
   const axios = attached(client, [otherBase]);
   expect(await codeOf(axios.request({ url: `${otherBase}/`, headers: {} }))).toBe('CLIENT_SIGNED_OUT');
   expect(heard).toEqual([]);
@@ -151,7 +151,7 @@ test('a request while nobody is signed in fails before it leaves', async () => {
 test.each(['before it leaves', 'before it is repeated'])(
   'the request of a user whom another one follows %s is not sent',
   async (when) => {
-    const { client } = await scene.signedIn(noStream);
+    const { client } = await fixture.signedIn(noStream);
     const isRepeat = when === 'before it is repeated';
     async function accessToken(refused?: string): Promise<string> {
       if ((refused !== undefined) === isRepeat) {

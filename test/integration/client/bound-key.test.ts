@@ -4,18 +4,18 @@ import { boundKey, type DeviceKey, type DeviceKeys, memoryKeys, rawSignature } f
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
 import { startClientPage } from '../../support/client-page.ts';
-import { type ClientScene, codeOf, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
 import { testIssuer } from '../../support/device-key.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const boundBy = (keys: DeviceKeys | DeviceKey) => ({ ...noStream, boundKey: boundKey(keys, { origin: testIssuer }) });
 
@@ -33,12 +33,12 @@ const refresh = (app: TestApp) => {
 async function storedSession(app: TestApp) {
   const state = await app.client.ready();
   const _id = state.status === 'signed_in' ? state.session.session_id : '';
-  return scene.api.collections.sessions.findOne({ _id });
+  return fixture.api.collections.sessions.findOne({ _id });
 }
 
 describe('a client with a bound key', () => {
   test('a client with a bound key binds its login, and proves every refresh, also after a restart', async () => {
-    const app = await scene.signedIn(boundBy(memoryKeys()));
+    const app = await fixture.signedIn(boundBy(memoryKeys()));
     expect((await storedSession(app))?.cnf?.jkt).toMatch(/^[\w-]{43}$/);
     for (let round = 0; round < 3; round += 1) await refresh(app);
     const again = app.restart();
@@ -48,16 +48,16 @@ describe('a client with a bound key', () => {
   });
 
   test('a client with a bound key sends a proof with the requests for tokens, and with no other', async () => {
-    const app = await scene.signedIn(boundBy(memoryKeys()));
+    const app = await fixture.signedIn(boundBy(memoryKeys()));
     await refresh(app);
     const proven = app.network.sent.filter(({ headers }) => headers.has('DPoP')).map(({ path }) => path);
     expect(proven).toEqual([routes.logIn.path, routes.refreshTokens.path]);
   });
 
   test.each([1, -1])('a client with a bound key works with a wall clock that is %s day wrong', async (days) => {
-    const app = scene.app(boundBy(memoryKeys()));
+    const app = fixture.app(boundBy(memoryKeys()));
     app.clock.wall = days * 86_400_000;
-    const email = (await scene.signedIn(noStream)).email;
+    const email = (await fixture.signedIn(noStream)).email;
     await app.client.logIn({ email, password });
     await refresh(app);
     // The clock changes again, so the first proof of the next refresh is old.
@@ -68,7 +68,7 @@ describe('a client with a bound key', () => {
   });
 
   test('a client with a bound key is not signed out if the service’s time seems wrong again and again', async () => {
-    const app = await scene.signedIn(boundBy(memoryKeys()));
+    const app = await fixture.signedIn(boundBy(memoryKeys()));
     const refused = JSON.stringify({ error_code: 'IAD_JWT_REFRESH_EXPIRED', message: 'expired', details: {} });
     let requests = 0;
     const again = app.restart({
@@ -86,14 +86,14 @@ describe('a client with a bound key', () => {
 
   test('a client whose bound key was lost logs in again, without a loop', async () => {
     let keys = memoryKeys();
-    const app = await scene.signedIn(boundBy({ find: () => keys.find(), make: () => keys.make() }));
+    const app = await fixture.signedIn(boundBy({ find: () => keys.find(), make: () => keys.make() }));
     const lost = (await storedSession(app))?._id;
     keys = memoryKeys();
     expect(await codeOf(refresh(app))).toBe('IAD_JWT_REFRESH_EXPIRED');
     expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'expired' });
     expect(app.network.to('/refresh')).toHaveLength(1);
     // It was no theft: the session lives on until the next login on the device.
-    expect(await scene.api.collections.sessions.findOne({ _id: lost ?? '' })).toMatchObject({ is_revoked: false });
+    expect(await fixture.api.collections.sessions.findOne({ _id: lost ?? '' })).toMatchObject({ is_revoked: false });
     await app.client.logIn({ email: app.email, password });
     await refresh(app);
   });
@@ -104,7 +104,7 @@ describe('a client with a bound key', () => {
     const read = async () => {
       if (isLocked) throw new Error('the key store is locked');
     };
-    const app = await scene.signedIn(
+    const app = await fixture.signedIn(
       boundBy({ find: () => read().then(keys.find), make: () => read().then(keys.make) }),
     );
     isLocked = true;
@@ -116,8 +116,8 @@ describe('a client with a bound key', () => {
 
   test('two tabs of a client share its bound key', async () => {
     const options = { ...boundBy(memoryKeys()), ...createSharedTabs() };
-    const one = await scene.signedIn(options);
-    const two = scene.app(options, one.storage);
+    const one = await fixture.signedIn(options);
+    const two = fixture.app(options, one.storage);
     await two.client.ready();
     expire(one);
     expire(two);
@@ -128,22 +128,22 @@ describe('a client with a bound key', () => {
   });
 
   test('a client with a bound key delivers a logout after a restart, for which it must refresh', async () => {
-    const app = await scene.signedIn(boundBy(memoryKeys()));
+    const app = await fixture.signedIn(boundBy(memoryKeys()));
     const { _id = '' } = (await storedSession(app)) ?? {};
     app.network.isOnline = false;
     await app.client.logOut();
     await app.restart().client.ready();
-    const isRevoked = async () => (await scene.api.collections.sessions.findOne({ _id }))?.is_revoked === true;
+    const isRevoked = async () => (await fixture.api.collections.sessions.findOne({ _id }))?.is_revoked === true;
     await eventually('the logout is delivered', isRevoked);
   });
 });
 
 test('a client with a bound key behind a proxy blames the address of its proofs, not the user’s input', async () => {
-  const proxy = await startClientPage(() => scene.api.base);
+  const proxy = await startClientPage(() => fixture.api.base);
   const baseUrl = proxy.url.replace(/\/$/, '');
   try {
-    const { email } = await scene.signedIn(noStream);
-    const app = scene.app({ ...noStream, baseUrl, boundKey: boundKey(memoryKeys()) });
+    const { email } = await fixture.signedIn(noStream);
+    const app = fixture.app({ ...noStream, baseUrl, boundKey: boundKey(memoryKeys()) });
     const failure = await app.client.logIn({ email, password }).catch((error: AuthError) => error);
     expect(failure).toMatchObject({
       ...{ code: 'CLIENT_PROOF_REFUSED', status: 422, message: 'Something went wrong.', retry: 'never' },
@@ -153,7 +153,7 @@ test('a client with a bound key behind a proxy blames the address of its proofs,
     expect(app.log).toContainEqual(expect.objectContaining({ event: 'call_failed', code: 'CLIENT_PROOF_REFUSED' }));
     for (const origin of [testIssuer, `${testIssuer}/`]) {
       const named = { baseUrl: `${baseUrl}/prefix`, boundKey: boundKey(memoryKeys(), { origin }) };
-      const bound = scene.app({ ...noStream, ...named });
+      const bound = fixture.app({ ...noStream, ...named });
       await bound.client.logIn({ email, password });
       await refresh(bound);
       expect((await storedSession(bound))?.cnf).toBeDefined();
@@ -166,13 +166,13 @@ test('a client with a bound key behind a proxy blames the address of its proofs,
 
 // guarantees: bound-session
 test('a copy of the storage on another device is signed out there, and does not disturb the owner', async () => {
-  const owner = await scene.signedIn(boundBy(memoryKeys()));
+  const owner = await fixture.signedIn(boundBy(memoryKeys()));
   const ownKeys = memoryKeys();
   await ownKeys.make();
   for (const keys of [ownKeys, memoryKeys()]) {
     const storage = createMemoryStorage();
     for (const [key, value] of owner.storage.content) storage.content.set(key, value);
-    const thief = scene.app(boundBy(keys), storage);
+    const thief = fixture.app(boundBy(keys), storage);
     expect(await codeOf(thief.client.account.find())).toBe('IAD_JWT_REFRESH_EXPIRED');
     expect(thief.client.state()).toEqual({ status: 'signed_out', reason: 'expired' });
   }
@@ -181,7 +181,7 @@ test('a copy of the storage on another device is signed out there, and does not 
 });
 
 test('an app that is given a key goes on with its unbound session until the next login', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   const again = app.restart(boundBy(memoryKeys()));
   await refresh(again);
   expect(again.network.to('/refresh').map(({ headers }) => headers.has('DPoP'))).toEqual([false]);
@@ -197,7 +197,7 @@ test('a key store that signs in DER works on a platform without WebCrypto', asyn
     sign: async (bytes) => rawSignature(sign('sha256', bytes, privateKey)),
     digest: async (bytes) => createHash('sha256').update(bytes).digest(),
   };
-  const app = await scene.signedIn(boundBy(key));
+  const app = await fixture.signedIn(boundBy(key));
   // Lengths of r and s in DER differ from signature to signature.
   for (let round = 0; round < 30; round += 1) await refresh(app);
   expect((await storedSession(app))?.gen).toBe(31);

@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
 import { newEmail, password } from '../../support/accounts.ts';
 import { hasChromium, launchChromium } from '../../support/chromium.ts';
+import { type ClientFixture, openClientFixture } from '../../support/client-fixture.ts';
 import { type ClientPage, startClientPage } from '../../support/client-page.ts';
-import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 /** Globals that the page's script sets. */
 interface PageWindow {
@@ -23,7 +23,7 @@ declare const window: PageWindow;
 declare const navigator: any;
 
 (hasChromium() ? describe : describe.skip)('a page of Chromium with an authenticator', () => {
-  let scene: ClientScene;
+  let fixture: ClientFixture;
   let files: ClientPage;
   let browser: Browser;
   let context: BrowserContext;
@@ -32,9 +32,9 @@ declare const navigator: any;
   let authenticatorId: string;
 
   beforeAll(async () => {
-    files = await startClientPage(() => scene.api.base);
+    files = await startClientPage(() => fixture.api.base);
     const origin = `http://localhost:${new URL(files.url).port}`;
-    scene = await openClientScene({
+    fixture = await openClientFixture({
       WEBAUTHN_RP_ID: 'localhost',
       WEBAUTHN_ORIGINS: origin,
       WEBAUTHN_RELATED_ORIGINS: '',
@@ -45,7 +45,7 @@ declare const navigator: any;
   afterAll(async () => {
     await browser?.close();
     await files?.close();
-    await scene?.close();
+    await fixture?.close();
   });
 
   beforeEach(async () => {
@@ -99,7 +99,7 @@ declare const navigator: any;
     expect(await held()).toEqual([expect.objectContaining({ isResidentCredential: true, rpId: 'localhost' })]);
     await logOut();
     expect(await logIn()).toBe('signed_in');
-    const sessions = await scene.api.collections.sessions.find({ is_revoked: false }).sort({ _id: -1 }).toArray();
+    const sessions = await fixture.api.collections.sessions.find({ is_revoked: false }).sort({ _id: -1 }).toArray();
     expect(sessions[0]?.auth).toMatchObject({ acr: '2', amr: expect.arrayContaining(['user', 'mfa']) });
   });
 
@@ -133,7 +133,7 @@ declare const navigator: any;
       password,
     );
     await logOut();
-    await scene.api.collections.users.updateOne({ 'passkeys.id': second.passkey_id }, { $unset: { passkeys: 1 } });
+    await fixture.api.collections.users.updateOne({ 'passkeys.id': second.passkey_id }, { $unset: { passkeys: 1 } });
     expect(await held()).toHaveLength(1);
     expect(await logIn()).toBe('ERR-PASSKEY-INVALID');
     await eventually('the device has dropped it', async () => (await held()).length === 0);

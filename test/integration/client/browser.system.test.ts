@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { newEmail, password } from '../../support/accounts.ts';
 import { hasChromium, launchChromium } from '../../support/chromium.ts';
+import { type ClientFixture, openClientFixture } from '../../support/client-fixture.ts';
 import { type ClientPage, startClientPage } from '../../support/client-page.ts';
-import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
 import { startHoldingProxy } from '../../support/holding-proxy.ts';
 import { startTestApi } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 /** Globals that the page's script sets. */
 interface PageWindow {
@@ -111,7 +111,7 @@ function keyIsReadable(): Promise<boolean[]> {
 });
 
 (hasChromium() ? describe : describe.skip)('two tabs of Chromium', () => {
-  let scene: ClientScene;
+  let fixture: ClientFixture;
   let page: ClientPage;
   let browser: Browser;
   let one: Page;
@@ -119,8 +119,8 @@ function keyIsReadable(): Promise<boolean[]> {
   const closing: { close(): Promise<void> }[] = [];
 
   beforeAll(async () => {
-    scene = await openClientScene();
-    page = await startClientPage(() => scene.api.base);
+    fixture = await openClientFixture();
+    page = await startClientPage(() => fixture.api.base);
     browser = await launchChromium();
     const context = await browser.newContext();
     [one, two] = [await context.newPage(), await context.newPage()];
@@ -134,7 +134,7 @@ function keyIsReadable(): Promise<boolean[]> {
     await browser?.close();
     for (const each of closing) await each.close();
     await page?.close();
-    await scene?.close();
+    await fixture?.close();
   });
 
   const statusOf = (tab: Page) => tab.evaluate(() => window.auth.state().status);
@@ -143,7 +143,7 @@ function keyIsReadable(): Promise<boolean[]> {
     Number(await two.evaluate(() => window.auth.stream.isOpen()));
 
   test('a tab notices a stream that is cut in silence, by the network’s return and by a call after a pause', async () => {
-    const path = await startHoldingProxy(Number(new URL(scene.gateway.base).port));
+    const path = await startHoldingProxy(Number(new URL(fixture.gateway.base).port));
     closing.push(path);
     const context = await browser.newContext();
     await context.addInitScript(`window.WebSocket = class extends WebSocket {
@@ -207,7 +207,7 @@ function keyIsReadable(): Promise<boolean[]> {
     await two.waitForFunction(() => window.auth.state().status === 'signed_in');
     await eventually('the stream is open', async () => (await streamsOf()) === 1);
 
-    const generation = async () => (await scene.api.collections.sessions.findOne({ _id: session_id }))?.gen ?? 0;
+    const generation = async () => (await fixture.api.collections.sessions.findOne({ _id: session_id }))?.gen ?? 0;
     const before = await generation();
     for (const tab of [one, two]) {
       await tab.evaluate(() => {
@@ -219,7 +219,7 @@ function keyIsReadable(): Promise<boolean[]> {
     // A second refresh would have begun the next generation. The same token may be sent again if an answer is late.
     expect(await generation()).toBe(before + 1);
     // The stream of another test's tab may end a little later than its page.
-    await eventually('there is one stream', async () => (await scene.gateway.metric('push_streams_open')) === 1);
+    await eventually('there is one stream', async () => (await fixture.gateway.metric('push_streams_open')) === 1);
 
     await one.reload();
     await one.waitForFunction(() => window.auth?.state().status === 'signed_in');
@@ -230,7 +230,7 @@ function keyIsReadable(): Promise<boolean[]> {
     expect(await statusOf(two)).toBe('signed_out');
     await eventually('the service knows', async () => page.requests.some((path) => path.endsWith('/logout')));
     await eventually('no token is left', async () => !(await two.evaluate(storedText)).includes('refresh_token'));
-    await eventually('no stream is left', async () => (await scene.gateway.metric('push_streams_open')) === 0);
+    await eventually('no stream is left', async () => (await fixture.gateway.metric('push_streams_open')) === 0);
   });
 
   /** Opens a page whose IndexedDB is changed by a script, logs a user in, and calls the client. */
@@ -409,7 +409,7 @@ function keyIsReadable(): Promise<boolean[]> {
       });
       expect(await tab.evaluate(async () => (await window.auth.account.find()).email)).toBe(email);
     }
-    const stored = await scene.api.collections.sessions.findOne({ _id: session.session_id });
+    const stored = await fixture.api.collections.sessions.findOne({ _id: session.session_id });
     expect(stored).toMatchObject({ cnf: { jkt: expect.any(String) }, is_revoked: false });
     expect(await second.evaluate(keyIsReadable)).toEqual([false]);
     await context.close();

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
-import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { type ClientFixture, openClientFixture } from '../../support/client-fixture.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
 
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 test('a login that ends after the client was closed is whole', async () => {
   const openChannel = () => new BroadcastChannel('closing-test');
-  const app = await scene.signedIn({ stream: false, openChannel: openChannel as never });
+  const app = await fixture.signedIn({ stream: false, openChannel: openChannel as never });
   await app.client.logOut();
   app.network.plan('/login', 'answer_held');
   const late = app.client.logIn({ email: app.email, password });

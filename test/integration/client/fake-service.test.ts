@@ -19,7 +19,7 @@ import { appOrigin } from '../../support/passkeys.ts';
 import { newHome, newPerson, signIdToken } from '../../support/providers.ts';
 import { codeAt } from '../../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 const document = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'));
 const checker = openApiChecker(document);
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => api.close());
 
-interface Told {
+interface Notified {
   /** The request's method and path, and its number. */
   readonly request: string;
   readonly status: number;
@@ -66,7 +66,7 @@ function lasting(value: unknown, name = ''): unknown {
 
 /** Returns a function that sends requests, and its record of the answers without the parts that differ from run to run. */
 function teller(base: string, fetchIt: Fetch) {
-  const told: Told[] = [];
+  const notified: Notified[] = [];
   async function send(method: string, path: string, body?: object, more: Record<string, string> = {}, template = path) {
     const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'story-1', ...more };
     const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
@@ -74,19 +74,19 @@ function teller(base: string, fetchIt: Fetch) {
     const json: Answered = JSON.parse(await response.text());
     const { status } = response;
     expect(checker.bodyFault({ path: template, method: method.toLowerCase(), status }, json)).toBeUndefined();
-    const request = `${told.length} ${method} ${template}`;
+    const request = `${notified.length} ${method} ${template}`;
     const code = json.error_code;
     // The limits decide how many tries of the factor are left.
     const facts = code === 'ERR-SECOND-FACTOR-INVALID' ? 'any' : lasting(json.data ?? json.details);
-    told.push({ request, status, code, facts });
+    notified.push({ request, status, code, facts });
     return json.data ?? json.details;
   }
-  return { told, send };
+  return { notified, send };
 }
 
 /** Sends the service a sequence of requests about sessions. */
-async function tell(base: string, fetchIt: Fetch): Promise<Told[]> {
-  const { told, send } = teller(base, fetchIt);
+async function notify(base: string, fetchIt: Fetch): Promise<Notified[]> {
+  const { notified, send } = teller(base, fetchIt);
   const email = newEmail();
   const form = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
   const key = { 'Idempotency-Key': crypto.randomUUID() };
@@ -141,12 +141,12 @@ async function tell(base: string, fetchIt: Fetch): Promise<Told[]> {
   await send('POST', `${auth}/refresh`, { refresh_token: token });
   await send('POST', `${auth}/refresh`, { refresh_token: token }, { DPoP: others.prove({ path: refreshPath, token }) });
   await send('POST', `${auth}/refresh`, { refresh_token: token }, { DPoP: ownKey.prove({ path: refreshPath, token }) });
-  return told;
+  return notified;
 }
 
 /** Sends the service a sequence of requests about the second factor, step-ups and passkeys. */
-async function tellFactors(base: string, fetchIt: Fetch): Promise<Told[]> {
-  const { told, send } = teller(base, fetchIt);
+async function reportFactors(base: string, fetchIt: Fetch): Promise<Notified[]> {
+  const { notified, send } = teller(base, fetchIt);
   const email = newEmail();
   await send('POST', `${auth}/register`, { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
   const logIn = { email, password, device_id: crypto.randomUUID() };
@@ -228,12 +228,12 @@ async function tellFactors(base: string, fetchIt: Fetch): Promise<Told[]> {
   await send('DELETE', one[0], await stepUp('passkeys', { method: 'password', password }, last), last, one[1]);
   await send('DELETE', one[0], { current_password: password }, last, one[1]);
   await byPasskey();
-  return told;
+  return notified;
 }
 
 /** Sends the service a sequence of requests about providers. */
-async function tellProviders(base: string, fetchIt: Fetch): Promise<Told[]> {
-  const { told, send } = teller(base, fetchIt);
+async function reportProviders(base: string, fetchIt: Fetch): Promise<Notified[]> {
+  const { notified, send } = teller(base, fetchIt);
   const isFake = base !== api.base;
   const byProvider = [`${auth}/federated/office`, `${auth}/federated/{provider}`] as const;
   const toIdentities = [`${own}/identities/office`, `${own}/identities/{identity}`] as const;
@@ -320,12 +320,12 @@ async function tellProviders(base: string, fetchIt: Fetch): Promise<Told[]> {
   await link({ ...byCode, device_id: crypto.randomUUID() });
   await send('GET', own, undefined, opened);
   await send('POST', `${auth}/login`, other);
-  return told;
+  return notified;
 }
 
 /** Sends the service a sequence of requests about mailed codes. */
-async function tellCodes(base: string, fetchIt: Fetch): Promise<Told[]> {
-  const { told, send } = teller(base, fetchIt);
+async function reportCodes(base: string, fetchIt: Fetch): Promise<Notified[]> {
+  const { notified, send } = teller(base, fetchIt);
   const isFake = base !== api.base;
   const email = newEmail();
   await send('POST', `${auth}/register`, { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
@@ -356,18 +356,18 @@ async function tellCodes(base: string, fetchIt: Fetch): Promise<Told[]> {
   const closed = await ask(email);
   for (const _try of [1, 2, 3, 4, 5]) await logIn({ challenge_id: closed.challenge_id, code: closed.wrong });
   await logIn({ challenge_id: closed.challenge_id, code: closed.code });
-  return told;
+  return notified;
 }
 
 test.each([
-  ['sessions', tell],
-  ['ways to sign in', tellFactors],
-  ['providers', tellProviders],
-  ['mailed codes', tellCodes],
-])('the fake service answers about %s as the real one does, in the contract’s forms', async (_, tellIt) => {
-  const real = await tellIt(api.base, fetch);
+  ['sessions', notify],
+  ['ways to sign in', reportFactors],
+  ['providers', reportProviders],
+  ['mailed codes', reportCodes],
+])('the fake service answers about %s as the real one does, in the contract’s forms', async (_, reportIt) => {
+  const real = await reportIt(api.base, fetch);
   const service = createFakeService();
-  const fake = await tellIt(service.baseUrl, service.fetch);
+  const fake = await reportIt(service.baseUrl, service.fetch);
   expect(fake).toEqual(real);
   expect(new Set(real.map(({ code }) => code)).size).toBeGreaterThan(4);
 });

@@ -1,19 +1,19 @@
 import type { AuthError } from '@auth-account/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
-import { type ClientScene, codeOf, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
 import { codeOf as mailedCodeOf } from '../../support/codes.ts';
 import { newPerson, type Person, signIdToken } from '../../support/providers.ts';
 import { codeAt } from '../../support/second-factor.ts';
 
 const fresh = { current_password: password };
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 type Client = TestApp['client'];
 
@@ -28,13 +28,13 @@ const logIn = async (client: Client, person: Person) =>
 
 /** An app whose user has logged out, and the person of the same address. */
 async function namesake() {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   await app.client.logOut();
   return { ...app, person: newPerson({ email: app.email }) };
 }
 
 test('a new person registers and comes again, also if the answers are lost', async () => {
-  const { client, network, events } = scene.app(noStream);
+  const { client, network, events } = fixture.app(noStream);
   const person = newPerson();
   expect(await codeOf(logIn(client, person))).toBe('ERR-REGISTRATION-REQUIRED');
   const { email } = person;
@@ -57,7 +57,7 @@ test('a person whose address has an account proves it by the password, a code, o
     async () => ({ password }),
     async ({ client }) => {
       const { challenge_id } = await client.federated.requestLinkCode();
-      return { code: await mailedCodeOf(scene.api, challenge_id) };
+      return { code: await mailedCodeOf(fixture.api, challenge_id) };
     },
     async ({ client }) => {
       const waiting = client.federated.waiting();
@@ -66,7 +66,7 @@ test('a person whose address has an account proves it by the password, a code, o
     },
   ];
   for (const prove of proofs) {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     const { client, email, network } = app;
     await client.passkeys.create(fresh);
     await client.logOut();
@@ -96,7 +96,7 @@ test('a wrong proof lets the person go on, and nobody goes on who has given up',
 });
 
 test('the second factor follows a link and a login by provider, but not on a trusted device', async () => {
-  const { client, email } = await scene.signedIn(noStream);
+  const { client, email } = await fixture.signedIn(noStream);
   const { factor_id, secret } = await client.secondFactor.createTotp(fresh);
   const { recovery_codes } = await client.secondFactor.confirmTotp({ factor_id, code: codeAt(secret) });
   await client.logOut();
@@ -119,7 +119,7 @@ test('the second factor follows a link and a login by provider, but not on a tru
 });
 
 test('a user links an identity and removes it; a token that does not count is no reason to refresh', async () => {
-  const { client, network } = await scene.signedIn(noStream);
+  const { client, network } = await fixture.signedIn(noStream);
   const person = newPerson();
   const token = await named(client, person);
   const failure = await client.federated

@@ -8,20 +8,20 @@ import { promisify } from 'node:util';
 import { nodePlatform } from '@auth-account/client/node';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
-import { type ClientScene, codeOf, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { mountSmallDisk } from '../../tools/faults/stack/small-disk.ts';
 
 const run = promisify(execFile);
-let scene: ClientScene;
+let fixture: ClientFixture;
 let home: string;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
   home = await mkdtemp(join(tmpdir(), 'file-storage-'));
 });
 afterAll(async () => {
-  await scene.close();
+  await fixture.close();
   await rm(home, { recursive: true });
 });
 
@@ -29,7 +29,7 @@ afterAll(async () => {
 async function signedIn(directory?: string, storageTimeoutMs = 10_000) {
   const dir = directory ?? (await mkdtemp(join(home, 'app-')));
   const { storage } = nodePlatform(dir);
-  const app = await scene.signedIn({ ...noStream, storage, storageTimeoutMs });
+  const app = await fixture.signedIn({ ...noStream, storage, storageTimeoutMs });
   await refresh(app);
   return { ...app, dir, again: () => app.restart({ storage: nodePlatform(dir).storage }) };
 }

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
-import { type ClientScene, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { type ClientFixture, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
 
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const untilHeld = (app: TestApp) => eventually('the answer is held', async () => app.network.held() === 1);
 /** Returns the work's error or its result. */
@@ -20,8 +20,8 @@ test.each([
   ['revokeAll', '/logout-all', (app: TestApp) => app.client.sessions.revokeAll()],
   ['delete', '/account/deletion', (app: TestApp) => app.client.account.delete({ current_password: password })],
 ])('the late answer to %s ends nobody who has logged in meanwhile', async (_name, path, end) => {
-  const app = await scene.signedIn(noStream);
-  const other = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
+  const other = await fixture.signedIn(noStream);
   app.network.plan(path, 'answer_held');
   const late = outcomeOf(end(app));
   await untilHeld(app);
@@ -50,12 +50,12 @@ function holdWrite({ storage }: TestApp): { isWaiting: () => boolean; release: (
 }
 
 const liveSessionsOf = async (email: string) => {
-  const user_id = (await scene.api.collections.users.findOne({ email_key: email }))?._id ?? '';
-  return scene.api.collections.sessions.countDocuments({ user_id, is_revoked: false });
+  const user_id = (await fixture.api.collections.users.findOne({ email_key: email }))?._id ?? '';
+  return fixture.api.collections.sessions.countDocuments({ user_id, is_revoked: false });
 };
 
 test('a logout while the session of a login is written is not forgotten', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   await app.client.logOut();
   const textOf = () => JSON.stringify([...app.storage.content]);
   await eventually('the logout is delivered', async () => !textOf().includes('refresh_token'));
@@ -72,7 +72,7 @@ test('a logout while the session of a login is written is not forgotten', async 
 });
 
 test('nothing is sent with a token that came while the user logged out', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   app.clock.monotonic += 3_600_000;
   const write = holdWrite(app);
   const late = outcomeOf(app.client.account.find());
@@ -86,7 +86,7 @@ test('nothing is sent with a token that came while the user logged out', async (
 });
 
 test('a login succeeds whose own effect on the session before is heard of first', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   app.clock.monotonic += 3_600_000;
   app.network.plan('/login', 'answer_held');
   const again = outcomeOf(app.client.logIn({ email: app.email, password }));
@@ -99,10 +99,10 @@ test('a login succeeds whose own effect on the session before is heard of first'
 });
 
 test('of two tabs that log in at once, without locks or a channel, both hold the session that lives', async () => {
-  const { email, storage, client } = await scene.signedIn(noStream);
+  const { email, storage, client } = await fixture.signedIn(noStream);
   for (let time = 1; time <= 5; time += 1) {
     await client.logOut();
-    const tabs = [scene.app(noStream, storage), scene.app(noStream, storage)];
+    const tabs = [fixture.app(noStream, storage), fixture.app(noStream, storage)];
     await Promise.all(tabs.map((tab) => tab.client.ready()));
     const infos = await Promise.all(tabs.map((tab) => tab.client.logIn({ email, password })));
     expect(new Set(infos.map(({ device_id }) => device_id)).size).toBe(1);
@@ -129,8 +129,8 @@ test.each(Object.entries(frozen))(
   'a tab that was frozen while it refreshed, %s, is no thief',
   async (_, { fate, thaw }) => {
     const shared = { ...noStream, ...createSharedTabs() };
-    const tab = await scene.signedIn(shared);
-    const other = scene.app(shared, tab.storage);
+    const tab = await fixture.signedIn(shared);
+    const other = fixture.app(shared, tab.storage);
     await other.client.ready();
     const { length: before } = tab.network.to('/refresh');
     const pass = (app: TestApp) => {

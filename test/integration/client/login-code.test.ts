@@ -1,23 +1,23 @@
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client-fixture.ts';
 import { codeOf as mailedCodeOf, wrongCodeOf } from '../../support/codes.ts';
 import { codeAt } from '../../support/second-factor.ts';
 
 const confirmPath = '/login-code/confirm';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 /** An app whose user has a verified address, and has logged out. */
 async function signedOut() {
-  const app = await scene.signedIn(noStream);
-  await scene.api.collections.users.updateOne({ email: app.email }, { $set: { email_verified_at: new Date(0) } });
+  const app = await fixture.signedIn(noStream);
+  await fixture.api.collections.users.updateOne({ email: app.email }, { $set: { email_verified_at: new Date(0) } });
   return app;
 }
 
@@ -25,10 +25,10 @@ test('a code opens a session; a lost answer is asked for again', async () => {
   const { client, email, network } = await signedOut();
   await client.logOut();
   const { challenge_id } = await client.loginCode.request({ email });
-  const wrong = await wrongCodeOf(scene.api, challenge_id);
+  const wrong = await wrongCodeOf(fixture.api, challenge_id);
   expect(await codeOf(client.loginCode.logIn({ challenge_id, code: wrong }))).toBe('ERR-CODE-INVALID');
   network.plan(confirmPath, 'answer_lost');
-  const code = await mailedCodeOf(scene.api, challenge_id);
+  const code = await mailedCodeOf(fixture.api, challenge_id);
   const session = await client.loginCode.logIn({ challenge_id, code });
   expect(client.state()).toEqual({ status: 'signed_in', session });
   expect((await client.sessions.list()).sessions).toHaveLength(1);
@@ -48,7 +48,7 @@ test.each([
   const { client, email, network } = await signedOut();
   await client.logOut();
   const { challenge_id } = await client.loginCode.request({ email: `\u200b ${email}\u00a0` });
-  const code = await mailedCodeOf(scene.api, challenge_id);
+  const code = await mailedCodeOf(fixture.api, challenge_id);
   await client.loginCode.logIn({ challenge_id, code: typed(code) });
   expect(JSON.parse(network.to(confirmPath)[0]?.body ?? '')).toMatchObject({ code });
 });
@@ -65,7 +65,7 @@ test('a login whose answer was lost is the same login, however the address is ty
 });
 
 test('registrations, resets and changes of the address read a pasted address as it is meant', async () => {
-  const { client, network } = scene.app(noStream);
+  const { client, network } = fixture.app(noStream);
   const [email, next] = [newEmail(), newEmail()];
   await client.register({ email: `\u00a0${email} `, password, space_creation_mode: 'CREATE_NEW_HOME' });
   await client.logIn({ email, password });
@@ -95,7 +95,7 @@ test('a code waits for the second factor, and a device that is trusted needs non
   await client.logOut();
   const begin = async (asked: string) => {
     const { challenge_id } = await client.loginCode.request({ email: asked });
-    return client.loginCode.logIn({ challenge_id, code: await mailedCodeOf(scene.api, challenge_id) });
+    return client.loginCode.logIn({ challenge_id, code: await mailedCodeOf(fixture.api, challenge_id) });
   };
   expect(await codeOf(begin(email))).toBe('ERR-SECOND-FACTOR-REQUIRED');
   expect(client.secondFactor.waiting()).toBeDefined();
@@ -110,10 +110,10 @@ test('a code waits for the second factor, and a device that is trusted needs non
 });
 
 test('a device shows its secret where the account may know it by that, and wrong passwords of others do not lock it out', async () => {
-  const { client, email, network, storage } = await scene.signedIn(noStream);
+  const { client, email, network, storage } = await fixture.signedIn(noStream);
   await client.logOut();
   for (let i = 0; i < 6; i += 1) {
-    await scene.api.logIn({ email, password: 'a wrong password' });
+    await fixture.api.logIn({ email, password: 'a wrong password' });
   }
   await client.logIn({ email, password });
   await client.account.passwordReset.request({ email });
@@ -125,9 +125,9 @@ test('a device shows its secret where the account may know it by that, and wrong
 });
 
 test('a device whose secret can’t be read logs in without it', async () => {
-  const { client, email, network, storage } = await scene.signedIn(noStream);
+  const { client, email, network, storage } = await fixture.signedIn(noStream);
   await client.logOut();
-  const again = scene.app(noStream, {
+  const again = fixture.app(noStream, {
     ...storage,
     get: async (key) => {
       if (key.endsWith('.device-secret')) throw new Error('the storage is locked');

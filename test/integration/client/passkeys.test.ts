@@ -2,26 +2,26 @@ import { type AuthError, createAuthClient } from '@auth-account/client';
 import { type PasskeyBridge, passkeys } from '@auth-account/client/passkeys';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
-import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client-fixture.ts';
 import { createHurriedTimers } from '../../support/hurried-timers.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { codeAt } from '../../support/second-factor.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 const createPath = '/account/passkeys';
 const loginPath = '/passkeys/login';
 const fresh = { current_password: password };
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 /** An app whose user has made a passkey, and has logged out. */
 async function withPasskey() {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   const passkey = await app.client.passkeys.create({ ...fresh, name: 'Pixel' });
   await app.client.logOut();
   return { ...app, passkey };
@@ -32,7 +32,7 @@ const clientWith = (bridge: Partial<PasskeyBridge>, options: object = {}) => {
   const none = () => Promise.reject(new Error('no passkeys'));
   const groups = [passkeys({ create: none, get: none, ...bridge })] as const;
   return createAuthClient({
-    baseUrl: scene.api.base,
+    baseUrl: fixture.api.base,
     storage: createMemoryStorage(),
     stream: false,
     groups,
@@ -56,7 +56,7 @@ describe('a passkey', () => {
   });
 
   test('a passkey whose creation’s answer was lost is found', async () => {
-    const { client, network } = await scene.signedIn(noStream);
+    const { client, network } = await fixture.signedIn(noStream);
     network.plan(`${createPath}/challenge`, 'passes');
     network.plan(createPath, 'answer_lost');
     const { passkey_id } = await client.passkeys.create(fresh);
@@ -147,7 +147,7 @@ describe('the device', () => {
   });
 
   test('a device that has a passkey of the account already says so', async () => {
-    const { client, phone, storage } = await scene.signedIn(noStream);
+    const { client, phone, storage } = await fixture.signedIn(noStream);
     client.close();
     const taken = { create: () => Promise.reject({ name: 'InvalidStateError' }), get: async () => phone };
     const second = clientWith(taken, { storage });

@@ -4,21 +4,21 @@ import { promisify } from 'node:util';
 import type { Timers } from '@auth-account/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client-fixture.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
 
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 test('a fetch that ignores its signal is given up in time', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   let sent = 0;
   const fetch = () => {
     sent += 1;
@@ -35,7 +35,7 @@ test('a fetch that ignores its signal is given up in time', async () => {
 
 test("an app's log that throws breaks nothing", async () => {
   const entries: string[] = [];
-  const app = await scene.signedIn({
+  const app = await fixture.signedIn({
     ...noStream,
     log({ event }) {
       entries.push(event);
@@ -65,7 +65,7 @@ function heldTimers(): Timers & { readonly pending: ReadonlySet<() => void> } {
 
 test('a client that was closed while its logout is under way plans nothing any more', async () => {
   const timers = heldTimers();
-  const app = await scene.signedIn({ ...noStream, timers });
+  const app = await fixture.signedIn({ ...noStream, timers });
   // After this call, the login has looked for pending logouts.
   await app.client.account.find();
   app.network.plan('/logout', 'hangs');
@@ -80,26 +80,26 @@ test('a client that was closed while its logout is under way plans nothing any m
 });
 
 test('a logout while the storage cannot be read is reported at once, and the session behind it never', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   app.storage.isLocked = true;
   const again = app.restart();
   expect(await codeOf(again.client.ready())).toBe('CLIENT_STATE_UNKNOWN');
   expect(await codeOf(again.client.logOut())).toBe('CLIENT_STATE_UNKNOWN');
-  const told = [
+  const notified = [
     { type: 'state', state: { status: 'unknown', isUnreadable: true } },
     { type: 'state', state: { status: 'signed_out', reason: 'logged_out' } },
     { type: 'signed_out', reason: 'logged_out' },
   ];
-  expect(again.events).toEqual(told);
+  expect(again.events).toEqual(notified);
   app.storage.isLocked = false;
   await eventually('the service knows', async () => again.network.to('/logout').length === 1);
-  expect(again.events).toEqual(told);
+  expect(again.events).toEqual(notified);
 });
 
 test('two tabs that start for the first time are one device', async () => {
   const shared = createSharedTabs();
   const storage = createMemoryStorage();
-  const tabs = [scene.app({ ...noStream, ...shared }, storage), scene.app({ ...noStream, ...shared }, storage)];
+  const tabs = [fixture.app({ ...noStream, ...shared }, storage), fixture.app({ ...noStream, ...shared }, storage)];
   await Promise.all(tabs.map(({ client }) => client.account.passwordReset.request({ email: newEmail() })));
   const secrets = tabs.flatMap(({ network }) =>
     network.to('/password-reset').map(({ headers }) => headers.get('X-Device-Secret')),
@@ -109,10 +109,10 @@ test('two tabs that start for the first time are one device', async () => {
 
 test('a logout that the storage refused does not end what was opened after it in another tab', async () => {
   const shared = { ...noStream, ...createSharedTabs() };
-  const one = await scene.signedIn(shared);
+  const one = await fixture.signedIn(shared);
   let isRefused = false;
   const unless = <T>(write: () => Promise<T>) => (isRefused ? Promise.reject(new Error('refused')) : write());
-  const two = scene.app(shared, {
+  const two = fixture.app(shared, {
     ...one.storage,
     set: (key, value) => unless(() => one.storage.set(key, value)),
     remove: (key) => unless(() => one.storage.remove(key)),

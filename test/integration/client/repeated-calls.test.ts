@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../../support/accounts.ts';
-import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
 
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const form = () => ({ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }) as const;
 
 describe('a registration', () => {
   test('a registration that is tapped twice is one', async () => {
-    const app = scene.app(noStream);
+    const app = fixture.app(noStream);
     const input = form();
     const [one, two] = await Promise.all([app.client.register(input), app.client.register({ ...input })]);
     expect(two).toEqual(one);
@@ -22,7 +22,7 @@ describe('a registration', () => {
   });
 
   test('a registration keeps its key while the storage cannot be read', async () => {
-    const app = scene.app(noStream);
+    const app = fixture.app(noStream);
     const input = form();
     app.network.plan('/register', 'answer_lost', 'answer_lost');
     expect(await codeOf(app.client.register(input))).toBe('CLIENT_NETWORK');
@@ -40,9 +40,9 @@ describe('a registration', () => {
 
 describe('a login', () => {
   const signedOut = async () => {
-    const app = scene.app(noStream);
-    const { email, user_id } = await registerAccount(scene.api);
-    const opened = () => scene.api.collections.sessions.countDocuments({ user_id });
+    const app = fixture.app(noStream);
+    const { email, user_id } = await registerAccount(fixture.api);
+    const opened = () => fixture.api.collections.sessions.countDocuments({ user_id });
     return { app, credentials: { email, password }, opened };
   };
 
@@ -75,7 +75,7 @@ describe('a login', () => {
 
 describe('an operation that takes an idempotency key', () => {
   test('an operation that takes an idempotency key is done once, and answered, although its answer is lost', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     app.network.plan('/invites', 'answer_lost');
     const { invite_token } = await app.client.invites.create();
     const { invites } = await app.client.invites.list();
@@ -85,14 +85,14 @@ describe('an operation that takes an idempotency key', () => {
 
 describe('leaving a group', () => {
   test('leaving a group does not succeed offline, also right after a start', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     const again = app.restart();
     again.network.isOnline = false;
     expect(await codeOf(again.client.group.leave())).toBe('CLIENT_NETWORK');
   });
 
   test('leaving a group leaves one group, also if the answer is lost and the token expires', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     app.network.plan('/leave', 'answer_lost');
     expect(await codeOf(app.client.group.leave())).toBe('CLIENT_NETWORK');
     app.clock.monotonic += 3_600_000;

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, password } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
 import type { Fate } from '../../support/app-network.ts';
-import { type ClientScene, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { type ClientFixture, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
 
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const textOf = (app: TestApp) => JSON.stringify([...app.storage.content]);
 const sessionIdOf = (app: TestApp) => {
@@ -22,7 +22,7 @@ const sessionIdOf = (app: TestApp) => {
   return state.status === 'signed_in' ? state.session.session_id : '';
 };
 const isRevoked = async (id: string) =>
-  (await scene.api.collections.sessions.findOne({ _id: id }))?.is_revoked === true;
+  (await fixture.api.collections.sessions.findOne({ _id: id }))?.is_revoked === true;
 const errorOf = async (work: Promise<unknown>): Promise<AuthError> => {
   const error = await work.then(
     () => undefined,
@@ -55,7 +55,7 @@ describe('1. only a catalogue code ends a session', () => {
   // answers: better-auth 8420, https://github.com/better-auth/better-auth/issues/8420
   // A session was dropped because the phone was offline.
   test.each(harmless)('a refresh whose fate is %s ends no session', async (fate) => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     expire(app);
     app.network.plan('/refresh', fate, fate);
     const found = app.client.account.find();
@@ -67,7 +67,7 @@ describe('1. only a catalogue code ends a session', () => {
     const error = await errorOf(found);
     expect([error.retry, error.reaction.type]).toEqual(['after_delay', 'RETRY_WITH_BACKOFF']);
     expect(app.client.state().status).toBe('signed_in');
-    app.network.mend();
+    app.network.fix();
     expect((await app.client.account.find()).email).toBe(app.email);
   });
 
@@ -76,9 +76,9 @@ describe('1. only a catalogue code ends a session', () => {
   // answers: react-native-auth0 680, https://github.com/auth0/react-native-auth0/issues/680
   // An app could not tell why a session had ended.
   test('the answer that another device has ended the session signs the app out', async () => {
-    const app = await scene.signedIn(noStream);
-    const other = await logIn(scene.api, app.email);
-    await scene.api.revokeSession({ session_id: sessionIdOf(app) }, bearer(other));
+    const app = await fixture.signedIn(noStream);
+    const other = await logIn(fixture.api, app.email);
+    await fixture.api.revokeSession({ session_id: sessionIdOf(app) }, bearer(other));
     await errorOf(app.client.account.find());
     expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'revoked' });
     expect(textOf(app)).not.toContain('refresh_token');
@@ -87,7 +87,7 @@ describe('1. only a catalogue code ends a session', () => {
   // answers: better-auth 8952, https://github.com/better-auth/better-auth/issues/8952
   // A store that could not be read looked like a logout.
   test('a session in unreadable storage is unknown, and signed in when the storage opens', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     app.storage.isLocked = true;
     const again = app.restart();
     expect((await errorOf(again.client.ready())).code).toBe('CLIENT_STATE_UNKNOWN');
@@ -100,7 +100,7 @@ describe('1. only a catalogue code ends a session', () => {
 
 describe('2. one refresh is in flight', () => {
   test('one refresh serves all callers', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     expire(app);
     await Promise.all(Array.from({ length: 10 }, () => app.client.account.find()));
     expect(app.network.to('/refresh')).toHaveLength(1);
@@ -111,7 +111,7 @@ describe('2. one refresh is in flight', () => {
   // answers: Supabase Auth 1290, https://github.com/supabase/auth/issues/1290
   // A refresh whose answer was lost counted as theft later.
   test('a refresh whose answer is lost is repeated with the same token', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     expire(app);
     app.network.plan('/refresh', 'answer_lost');
     await app.client.account.find();
@@ -130,7 +130,10 @@ describe('2. one refresh is in flight', () => {
   test('two tabs share one refresh, and both go on with it', async () => {
     const shared = createSharedTabs();
     const storage = createMemoryStorage();
-    const [one, two] = [scene.app({ ...noStream, ...shared }, storage), scene.app({ ...noStream, ...shared }, storage)];
+    const [one, two] = [
+      fixture.app({ ...noStream, ...shared }, storage),
+      fixture.app({ ...noStream, ...shared }, storage),
+    ];
     const email = newEmail();
     await one.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
     await one.client.logIn({ email, password });
@@ -146,7 +149,7 @@ describe('2. one refresh is in flight', () => {
 
 describe('3. the new pair is stored before it is used', () => {
   test('a crash between storing and using the new pair loses nothing', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     const before = textOf(app);
     expire(app);
     app.storage.isReadOnly = true;
@@ -163,7 +166,7 @@ describe('3. the new pair is stored before it is used', () => {
   });
 
   test('a write of a new pair that broke off leaves the one before', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     expire(app);
     await app.client.account.find();
     const slots = [...app.storage.content.keys()].filter((key) => key.includes('.session.'));
@@ -178,7 +181,7 @@ describe('3. the new pair is stored before it is used', () => {
 
 describe('4. an epoch guards every await', () => {
   test('a late refresh revives no session', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     expire(app);
     app.network.plan('/refresh', 'answer_held');
     const late = app.client.account.find();
@@ -192,8 +195,8 @@ describe('4. an epoch guards every await', () => {
   });
 
   test('a late refresh does not harm the user who logged in after it', async () => {
-    const app = await scene.signedIn(noStream);
-    const other = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
+    const other = await fixture.signedIn(noStream);
     expire(app);
     app.network.plan('/refresh', 'answer_held');
     const late = app.client.account.find();
@@ -207,7 +210,7 @@ describe('4. an epoch guards every await', () => {
   });
 
   test('a login that a logout has overtaken is logged out', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     await app.client.logOut();
     app.network.plan('/login', 'answer_held');
     const late = app.client.logIn({ email: app.email, password });
@@ -217,9 +220,9 @@ describe('4. an epoch guards every await', () => {
     app.network.release();
     expect((await errorOf(late)).code).toBe('CLIENT_SUPERSEDED');
     expect(app.client.state().status).toBe('signed_out');
-    const user_id = (await scene.api.collections.users.findOne({ email_key: app.email }))?._id ?? '';
+    const user_id = (await fixture.api.collections.users.findOne({ email_key: app.email }))?._id ?? '';
     await eventually('no session lives', async () => {
-      return (await scene.api.collections.sessions.countDocuments({ user_id, is_revoked: false })) === 0;
+      return (await fixture.api.collections.sessions.countDocuments({ user_id, is_revoked: false })) === 0;
     });
   });
 });
@@ -230,7 +233,7 @@ describe('5. time is counted from receipt on the monotonic clock', () => {
   // answers: auth0-spa-js 1089, https://github.com/auth0/auth0-spa-js/issues/1089
   // By a wrong clock expired tokens were used, or none seemed valid.
   test.each([1, -1])('a wall clock that is %s day wrong changes nothing', async (days) => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     app.clock.wall = days * 86_400_000;
     await app.client.account.find();
     expect(app.network.to('/refresh')).toHaveLength(0);
@@ -242,8 +245,8 @@ describe('5. time is counted from receipt on the monotonic clock', () => {
   });
 
   test('a token that the service refuses before its end is renewed', async () => {
-    const app = await scene.signedIn(noStream);
-    const invitee = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
+    const invitee = await fixture.signedIn(noStream);
     const { invite_token } = await app.client.invites.create();
     const group = await invitee.client.invites.accept(invite_token, { leave_current_group: true });
     expect(invitee.client.state()).toMatchObject({ session: { home_group_id: group.home_group_id } });
@@ -258,7 +261,7 @@ describe('6. logging out is at once, and offline too', () => {
   // answers: auth-js 540, https://github.com/supabase/auth-js/issues/540
   // A logout needed a network, or left tokens behind.
   test('an offline logout lasts across a restart, until the service knows', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     const id = sessionIdOf(app);
     app.network.isOnline = false;
     const done = app.client.logOut();
@@ -272,9 +275,9 @@ describe('6. logging out is at once, and offline too', () => {
   });
 
   test('an undelivered logout is delivered also if another user logs in before', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     const id = sessionIdOf(app);
-    const other = await scene.signedIn(noStream);
+    const other = await fixture.signedIn(noStream);
     app.network.plan('/logout', 'no_pod_left', 'request_lost');
     await app.client.logOut();
     await app.client.logIn({ email: other.email, password });
@@ -284,7 +287,7 @@ describe('6. logging out is at once, and offline too', () => {
   });
 
   test('a logout while the storage is locked is delivered as soon as it opens', async () => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     const id = sessionIdOf(app);
     app.storage.isLocked = true;
     const again = app.restart();
@@ -299,7 +302,7 @@ describe('7. a registration never tells its user that their own address is taken
   const form = () => ({ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }) as const;
 
   test('a registration after a lost answer succeeds', async () => {
-    const app = scene.app(noStream);
+    const app = fixture.app(noStream);
     const input = form();
     app.network.plan('/register', 'answer_lost');
     expect((await app.client.register(input)).user_id).toBeTruthy();
@@ -309,7 +312,7 @@ describe('7. a registration never tells its user that their own address is taken
   });
 
   test('a registration after the app was killed succeeds', async () => {
-    const app = scene.app(noStream);
+    const app = fixture.app(noStream);
     const input = form();
     app.network.plan('/register', 'answer_lost', 'answer_lost');
     await errorOf(app.client.register(input));
@@ -319,18 +322,18 @@ describe('7. a registration never tells its user that their own address is taken
   });
 
   test('a registration after the service has forgotten the key signs its user in', async () => {
-    const app = scene.app(noStream);
+    const app = fixture.app(noStream);
     const input = form();
     app.network.plan('/register', 'answer_lost', 'answer_lost');
     await errorOf(app.client.register(input));
-    await scene.api.collections.idempotency.deleteMany({});
+    await fixture.api.collections.idempotency.deleteMany({});
     const { user_id } = await app.client.register(input);
     expect(app.client.state()).toMatchObject({ status: 'signed_in', session: { user_id } });
   });
 
   test('a registration with another user’s email is refused', async () => {
-    const app = await scene.signedIn(noStream);
-    const error = await errorOf(scene.app(noStream).client.register({ ...form(), email: app.email }));
+    const app = await fixture.signedIn(noStream);
+    const error = await errorOf(fixture.app(noStream).client.register({ ...form(), email: app.email }));
     expect(error.code).toBe('ERR-EMAIL-ALREADY-EXISTS');
   });
 });

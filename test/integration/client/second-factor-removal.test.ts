@@ -3,31 +3,36 @@ import { secondFactor } from '@auth-account/client/second-factor';
 import { createFakeService, mailedCode, memoryStorage } from '@auth-account/client/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientScene, openClientScene, codeOf as refusalOf, type TestApp } from '../../support/client-scene.ts';
+import {
+  type ClientFixture,
+  openClientFixture,
+  codeOf as refusalOf,
+  type TestApp,
+} from '../../support/client-fixture.ts';
 import { codeOf as mailedCodeOf, stopTokenOf } from '../../support/codes.ts';
 import { codeAt } from '../../support/second-factor.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const removals = ({ events }: TestApp) =>
   events.filter((event) => event.type === 'second_factor' && event.status === 'removal').length;
 
 /** Orders the removal from a device on which nobody is signed in. Returns its time. */
 async function order(email: string): Promise<string> {
-  const { secondFactor } = scene.app({ stream: false }).client;
+  const { secondFactor } = fixture.app({ stream: false }).client;
   const { challenge_id } = await secondFactor.requestRemoval({ email });
-  const code = await mailedCodeOf(scene.api, challenge_id);
+  const code = await mailedCodeOf(fixture.api, challenge_id);
   return (await secondFactor.confirmRemoval({ challenge_id, code })).due_at;
 }
 
 /** A signed-in app whose second factor is on. */
-async function guardedApp(options?: Parameters<ClientScene['signedIn']>[0]) {
-  const app = await scene.signedIn(options);
+async function guardedApp(options?: Parameters<ClientFixture['signedIn']>[0]) {
+  const app = await fixture.signedIn(options);
   const { secondFactor } = app.client;
   const { factor_id, secret } = await secondFactor.createTotp({ current_password: password });
   const { recovery_codes } = await secondFactor.confirmTotp({ factor_id, code: codeAt(secret) });
@@ -48,8 +53,8 @@ test('an app that is signed in learns of a removal at once, and can stop it', as
 
   await order(app.email);
   await eventually('the app knows', () => secondFactor.removal() !== undefined);
-  const user = await scene.api.collections.users.findOne({ email: app.email });
-  await secondFactor.stopRemovalByToken({ stop_token: await stopTokenOf(scene.api, user?._id ?? '') });
+  const user = await fixture.api.collections.users.findOne({ email: app.email });
+  await secondFactor.stopRemovalByToken({ stop_token: await stopTokenOf(fixture.api, user?._id ?? '') });
   await eventually('the app knows that it is stopped', () => secondFactor.removal() === undefined);
 });
 

@@ -2,18 +2,18 @@ import type { AuthError } from '@auth-account/client';
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
-import { type ClientScene, codeOf, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
 import { codeAt, wrongCodeFor } from '../../support/second-factor.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 const confirmPath = '/login/second-factor';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 interface GuardedApp extends TestApp {
   readonly email: string;
@@ -23,7 +23,7 @@ interface GuardedApp extends TestApp {
 
 /** An app whose user has switched the second factor on, and has logged out. */
 async function guarded(): Promise<GuardedApp> {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   const { secondFactor } = app.client;
   const { factor_id, secret } = await secondFactor.createTotp({ current_password: password });
   const { recovery_codes } = await secondFactor.confirmTotp({ factor_id, code: codeAt(secret) });
@@ -37,7 +37,7 @@ const refusal = (work: Promise<unknown>): Promise<AuthError> =>
     () => undefined as never,
     (error) => error,
   );
-const live = (user_id: string) => scene.api.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const live = (user_id: string) => fixture.api.collections.sessions.countDocuments({ user_id, is_revoked: false });
 const trustedIn = ({ storage }: TestApp) => storage.content.get('auth-account.trusted');
 const statuses = ({ events }: TestApp) =>
   events.flatMap((event) => (event.type === 'second_factor' ? [event.status] : []));
@@ -106,7 +106,7 @@ test('a logout that overtakes the second factor leaves no session', async () => 
   app.network.release();
   expect(await confirmed).toBe('CLIENT_SUPERSEDED');
   expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'logged_out' });
-  const account = await scene.api.collections.users.findOne({ email: app.email });
+  const account = await fixture.api.collections.users.findOne({ email: app.email });
   await eventually('the service knows of the logout', async () => (await live(account?._id ?? '')) === 0);
 });
 
@@ -139,7 +139,7 @@ test('a token that counts no longer is sent once, and another user’s login nev
   expect(sent().at(-1)).toBeUndefined();
 
   // Another device has ended the trust.
-  await scene.api.collections.users.updateOne({ _id: user_id }, { $unset: { trusted_devices: 1 } });
+  await fixture.api.collections.users.updateOne({ _id: user_id }, { $unset: { trusted_devices: 1 } });
   expect(await codeOf(begin(app))).toBe('ERR-SECOND-FACTOR-REQUIRED');
   expect(sent().at(-1)).toEqual(expect.any(String));
   await codeOf(begin(app));
@@ -154,8 +154,8 @@ test('no challenge, code or token is in the log, in an event, or in what is stor
   const { code } = app.recovery(0);
   app.network.plan(confirmPath, 'answer_lost', 'answer_lost');
   const lost = await refusal(app.client.secondFactor.confirm({ ...app.recovery(0), trust_device: true }));
-  const told = JSON.stringify([app.log, app.events, { ...lost }, refused.message, [...app.storage.content]]);
-  for (const secret of [challenge_id, code, app.email]) expect(told).not.toContain(secret);
+  const notified = JSON.stringify([app.log, app.events, { ...lost }, refused.message, [...app.storage.content]]);
+  for (const secret of [challenge_id, code, app.email]) expect(notified).not.toContain(secret);
   await app.client.secondFactor.confirm({ ...app.recovery(0), trust_device: true });
   const [trust] = JSON.parse(trustedIn(app) ?? '');
   expect(JSON.stringify([app.log, app.events])).not.toContain(trust.token);
@@ -190,7 +190,7 @@ test('with the second factor on, the app learns how to step up, and nothing is r
 });
 
 test('a step-up gives the operation its token, which counts once', async () => {
-  const { client, network } = await scene.signedIn(noStream);
+  const { client, network } = await fixture.signedIn(noStream);
   const asked: unknown[] = [];
   const fresh = await client.stepUp('export', ({ methods }) => {
     asked.push(methods);

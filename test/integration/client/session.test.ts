@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
-import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { type ClientFixture, openClientFixture } from '../../support/client-fixture.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
 
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 test('an app registers, logs in, opens the stream, calls, and logs out', async () => {
-  const { client, events, storage } = await scene.signedIn();
+  const { client, events, storage } = await fixture.signedIn();
   expect(client.state().status).toBe('signed_in');
   await eventually('the stream is open', async () => client.stream.isOpen());
   expect((await client.account.find()).email).toContain('@');
@@ -28,7 +28,7 @@ test('an app registers, logs in, opens the stream, calls, and logs out', async (
 });
 
 test('an app is signed in again after a restart', async () => {
-  const app = await scene.signedIn();
+  const app = await fixture.signedIn();
   const again = app.restart();
   expect(again.client.state()).toEqual({ status: 'unknown' });
   expect((await again.client.ready()).status).toBe('signed_in');

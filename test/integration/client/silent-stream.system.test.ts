@@ -6,27 +6,27 @@ import { join } from 'node:path';
 import type { DeviceSignal } from '@auth-account/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { type ClientFixture, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 /** A proxy before the gateway. When frozen, it silently drops every byte of the present connections. */
 let path: HoldingProxy;
 let base: string;
 let child: ChildProcess | undefined;
 
 beforeAll(async () => {
-  scene = await openClientScene();
-  path = await startHoldingProxy(Number(new URL(scene.gateway.base).port));
+  fixture = await openClientFixture();
+  path = await startHoldingProxy(Number(new URL(fixture.gateway.base).port));
   base = path.url.replace('redis:', 'ws:');
 });
 
 afterAll(async () => {
   // A test that ran out of time leaves its program.
   child?.kill('SIGKILL');
-  await scene.close();
+  await fixture.close();
   await path.close();
 });
 
@@ -48,7 +48,7 @@ const signals = { appState: newSignal(), connectivity: newSignal() };
 const quietMs = 300_000;
 
 async function onSilentPath(): Promise<TestApp> {
-  const app = scene.app({ ...signals, quietMs });
+  const app = fixture.app({ ...signals, quietMs });
   app.sockets.base = base;
   const email = newEmail();
   await app.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
@@ -99,13 +99,13 @@ test.each<[string, string, (app: TestApp) => unknown]>([
 test('a tab that comes to the foreground has the tab that holds the stream ask', async () => {
   const [held, shown] = [{ connectivity: newSignal(), appState: newSignal() }, signals];
   const shared = createSharedTabs();
-  const leader = scene.app({ ...held, ...shared, quietMs });
+  const leader = fixture.app({ ...held, ...shared, quietMs });
   leader.sockets.base = base;
   const email = newEmail();
   await leader.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
   await leader.client.logIn({ email, password });
   await eventually('the stream is open', async () => leader.client.stream.isOpen());
-  const other = scene.app({ ...shown, ...shared, quietMs }, leader.storage);
+  const other = fixture.app({ ...shown, ...shared, quietMs }, leader.storage);
   await other.client.ready();
   path.freeze();
   leader.sockets.steps.length = 0;
@@ -119,7 +119,7 @@ test('a tab that comes to the foreground has the tab that holds the stream ask',
 });
 
 test('a stream that answers stays open, however often it is asked', async () => {
-  const app = scene.app({ ...signals, quietMs });
+  const app = fixture.app({ ...signals, quietMs });
   const email = newEmail();
   await app.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
   await app.client.logIn({ email, password });
@@ -154,10 +154,10 @@ const program = `
 
 test('a program ends when it has closed its client, though the path of the stream is cut', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'auth-account-client-'));
-  const app = scene.app({ stream: false });
+  const app = fixture.app({ stream: false });
   const email = newEmail();
   await app.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
-  const args = ['--input-type=module', '-e', program, scene.api.base, base, directory, email, password];
+  const args = ['--input-type=module', '-e', program, fixture.api.base, base, directory, email, password];
   child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   try {
     await once(child, 'message');

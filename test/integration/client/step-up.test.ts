@@ -7,33 +7,33 @@ import { requireAccessToken } from '@auth-account/verifier/express';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
 import { password } from '../../support/accounts.ts';
-import { type ClientScene, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
-import { audience, issuer } from '../../support/verifier-scene.ts';
+import { type ClientFixture, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
+import { audience, issuer } from '../../support/verifier-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 let verifier: Verifier;
-let sibling: Server;
+let internalService: Server;
 let service: string;
 
 beforeAll(async () => {
-  scene = await openClientScene();
-  verifier = createVerifier({ issuer, audience, reachedAt: scene.api.base, revocations: 'none' });
+  fixture = await openClientFixture();
+  verifier = createVerifier({ issuer, audience, reachedAt: fixture.api.base, revocations: 'none' });
   const app = express();
   const done = (_req: express.Request, res: express.Response) => void res.json({ done: true });
   app.get('/pantry', requireAccessToken(verifier), done);
   app.post('/pantry/clear', requireAccessToken(verifier, { maxAge: 300, acr: '2' }), done);
   app.delete('/pantry', requireAccessToken(verifier, { maxAge: 300 }), done);
-  sibling = app.listen(0, '127.0.0.1');
-  await once(sibling, 'listening');
-  service = `http://127.0.0.1:${(sibling.address() as AddressInfo).port}`;
+  internalService = app.listen(0, '127.0.0.1');
+  await once(internalService, 'listening');
+  service = `http://127.0.0.1:${(internalService.address() as AddressInfo).port}`;
 });
 afterAll(async () => {
-  sibling.close();
+  internalService.close();
   verifier.close();
-  await scene.close();
+  await fixture.close();
 });
 
-const signedIn = () => scene.signedIn({ ...noStream, services: [service] });
+const signedIn = () => fixture.signedIn({ ...noStream, services: [service] });
 
 async function clear(app: TestApp, body?: RequestInit['body']): Promise<unknown> {
   const init = { method: 'POST', body: body ?? '{}', duplex: 'half' } as const;
@@ -76,7 +76,7 @@ test('after a step-up for the session the same request passes, and so do the nex
   const state = client.state();
   const _id = state.status === 'signed_in' ? state.session.session_id : '';
   // The last proof was an hour ago. The app's next token says so.
-  await scene.api.collections.sessions.updateOne({ _id }, { $set: { 'auth.at': new Date(Date.now() - 3_600_000) } });
+  await fixture.api.collections.sessions.updateOne({ _id }, { $set: { 'auth.at': new Date(Date.now() - 3_600_000) } });
   app.clock.monotonic += 3_600_000;
   const remove = () => client.fetch(`${service}/pantry`, { method: 'DELETE' });
   await expect(remove()).rejects.toMatchObject({ ...expected, details: { max_age: 300 } });

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientScene, codeOf, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
 
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const unreadable = { status: 'unknown', isUnreadable: true };
 const sessionOf = (app: TestApp) => {
@@ -27,7 +27,7 @@ const hurried = { ...noStream, storageTimeoutMs: 3_000 };
 test.each(['.session.', ''])(
   'a user whose entries %j can never be read again begins anew by `forget`',
   async (part) => {
-    const app = await scene.signedIn(noStream);
+    const app = await fixture.signedIn(noStream);
     app.storage.damage(part, false);
     const again = app.restart();
     expect(await codeOf(again.client.ready())).toBe('CLIENT_STATE_UNKNOWN');
@@ -46,7 +46,7 @@ test.each(['.session.', ''])(
 );
 
 test('a device entry that can never be read again keeps nobody from logging in after `forget`', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   await app.client.logOut();
   app.storage.damage('.device', false);
   const again = app.restart();
@@ -61,7 +61,7 @@ test('a device entry that can never be read again keeps nobody from logging in a
 });
 
 test('a user who forgets a session that can be read is logged out, and keeps the device’s id', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   const device = app.storage.content.get('auth-account.device');
   await app.client.forget();
   expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'logged_out' });
@@ -70,7 +70,7 @@ test('a user who forgets a session that can be read is logged out, and keeps the
 });
 
 test('a storage that says its content is lost for good signs the user out, with the reason', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   app.storage.damage('', true);
   const again = app.restart();
   const lost = { status: 'signed_out', reason: 'storage_lost' };
@@ -85,7 +85,7 @@ test('a storage that says its content is lost for good signs the user out, with 
 });
 
 test('a session in memory outlives the loss of the storage’s content', async () => {
-  const { email, restart, storage } = await scene.signedIn(noStream);
+  const { email, restart, storage } = await fixture.signedIn(noStream);
   const app = restart();
   await app.client.ready();
   storage.damage('', true);
@@ -98,7 +98,7 @@ test('a session in memory outlives the loss of the storage’s content', async (
 test('an app whose storage never works lives in memory after `forget`', async () => {
   const storage = createMemoryStorage();
   storage.isLocked = true;
-  const app = scene.app(noStream, storage);
+  const app = fixture.app(noStream, storage);
   expect(await codeOf(app.client.ready())).toBe('CLIENT_STATE_UNKNOWN');
   await app.client.forget();
   const email = newEmail();
@@ -109,7 +109,7 @@ test('an app whose storage never works lives in memory after `forget`', async ()
 });
 
 test('a session that was forgotten while the storage was locked stays forgotten when it opens', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   app.storage.isLocked = true;
   const again = app.restart();
   expect(await codeOf(again.client.ready())).toBe('CLIENT_STATE_UNKNOWN');
@@ -124,7 +124,7 @@ test('a session that was forgotten while the storage was locked stays forgotten 
 });
 
 test('a session that was forgotten, but cannot be removed, stays forgotten', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   app.clock.monotonic += 3_600_000;
   await app.client.account.find();
   const { get, set, remove } = app.storage;
@@ -145,7 +145,7 @@ test('a session that was forgotten, but cannot be removed, stays forgotten', asy
 });
 
 test('a read that began before `forget` brings no session back', async () => {
-  const app = await scene.signedIn(noStream);
+  const app = await fixture.signedIn(noStream);
   app.storage.hangs = true;
   const again = app.restart();
   const ready = again.client.ready();
@@ -162,10 +162,10 @@ test('a read that began before `forget` brings no session back', async () => {
 
 test('`forget` in one tab ends the session in the other', async () => {
   const shared = { ...noStream, ...createSharedTabs() };
-  const one = await scene.signedIn(shared);
+  const one = await fixture.signedIn(shared);
   const broken = createMemoryStorage();
   broken.isLocked = true;
-  const two = scene.app(shared, {
+  const two = fixture.app(shared, {
     ...one.storage,
     get: (key) => (broken.isLocked ? broken.get(key) : one.storage.get(key)),
   });
@@ -177,7 +177,7 @@ test('`forget` in one tab ends the session in the other', async () => {
 });
 
 test('a read that never settles is given up, and the next one finds the session', async () => {
-  const app = await scene.signedIn(hurried);
+  const app = await fixture.signedIn(hurried);
   const { session_id } = (app.client.state() as { session: { session_id: string } }).session;
   app.storage.hangs = true;
   const again = app.restart();
@@ -193,7 +193,7 @@ test('a read that never settles is given up, and the next one finds the session'
 });
 
 test('a write that never settles delays a renewal, and ends no session', async () => {
-  const app = await scene.signedIn(hurried);
+  const app = await fixture.signedIn(hurried);
   const { set } = app.storage;
   let isHung = true;
   app.storage.set = (key, value) => (isHung ? new Promise(() => undefined) : set(key, value));
@@ -207,7 +207,7 @@ test('a write that never settles delays a renewal, and ends no session', async (
 });
 
 test('a write that lands after it was given up does not undo a later one', async () => {
-  const app = await scene.signedIn(hurried);
+  const app = await fixture.signedIn(hurried);
   const { set } = app.storage;
   const late: (() => void)[] = [];
   let isHung = true;
@@ -232,7 +232,7 @@ test('a write that lands after it was given up does not undo a later one', async
 
 test('locks that refuse keep no tab from its session and its stream', async () => {
   const locks = { request: () => Promise.reject(new DOMException('no', 'SecurityError')) };
-  const app = await scene.signedIn({ locks });
+  const app = await fixture.signedIn({ locks });
   await eventually('the stream is open', async () => app.client.stream.isOpen());
 });
 
@@ -245,6 +245,6 @@ test('locks that ignore their signal keep no tab from working', async () => {
     },
   };
   const locks = { request: () => new Promise<never>(() => undefined) };
-  const app = await scene.signedIn({ ...noStream, locks, timers });
+  const app = await fixture.signedIn({ ...noStream, locks, timers });
   expect((await app.client.account.find()).email).toBe(app.email);
 });

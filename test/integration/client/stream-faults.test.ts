@@ -1,19 +1,19 @@
 import type { AuthClientOptions, DeviceSignal } from '@auth-account/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { type ClientFixture, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
 import { createHurriedTimers } from '../../support/hurried-timers.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
 
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const untilOpen = (app: TestApp) => eventually('the stream is open', async () => app.client.stream.isOpen());
 
@@ -21,7 +21,7 @@ const untilOpen = (app: TestApp) => eventually('the stream is open', async () =>
 async function twoTabs(options: Partial<AuthClientOptions> = {}): Promise<[TestApp, TestApp]> {
   const shared = createSharedTabs();
   const storage = createMemoryStorage();
-  const [one, two] = [scene.app({ ...shared, ...options }, storage), scene.app(shared, storage)];
+  const [one, two] = [fixture.app({ ...shared, ...options }, storage), fixture.app(shared, storage)];
   const email = newEmail();
   await one.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
   await one.client.logIn({ email, password });
@@ -56,7 +56,7 @@ test('a stream lasts longer with the token that another tab has got', async () =
 });
 
 test("a portal's 401 to the request why a stream has ended does not end it for good", async () => {
-  const app = await scene.signedIn();
+  const app = await fixture.signedIn();
   await untilOpen(app);
   app.sockets.isRefused = true;
   app.network.plan('/account', 'foreign_401');
@@ -76,7 +76,7 @@ test('a handshake with too many cookies is reported, and tried again only much l
       return hurried.after(ms, work);
     },
   };
-  const app = scene.app({ timers });
+  const app = fixture.app({ timers });
   const email = newEmail();
   // A browser sends its cookies with a handshake, and with a request that includes credentials.
   app.sockets.cookie = app.network.cookie = `crumbs=${'x'.repeat(20_000)}`;
@@ -121,7 +121,7 @@ test('a stream that always ends at once comes back after growing pauses', async 
       return () => clearTimeout(timer);
     },
   };
-  const app = await scene.signedIn({ WebSocket: Faulty, timers });
+  const app = await fixture.signedIn({ WebSocket: Faulty, timers });
   await eventually('it has come back', async () => app.network.to('/refresh').length >= 3);
   app.client.close();
   expect(pauses.length).toBeGreaterThanOrEqual(2);

@@ -4,24 +4,24 @@ import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, password } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
-import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { type ClientFixture, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: ClientScene;
+let fixture: ClientFixture;
 
 beforeAll(async () => {
-  scene = await openClientScene();
+  fixture = await openClientFixture();
 });
 
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const untilOpen = (app: TestApp) => eventually('the stream is open', async () => app.client.stream.isOpen());
 
 async function withStream(): Promise<TestApp & { readonly email: string }> {
-  const app = await scene.signedIn();
+  const app = await fixture.signedIn();
   await untilOpen(app);
   return app;
 }
@@ -41,7 +41,7 @@ describe('8. the stream follows the session', () => {
     const log: unknown[] = [];
     Object.assign(globalThis, { WebSocket: undefined });
     const options = {
-      baseUrl: scene.api.base,
+      baseUrl: fixture.api.base,
       storage: createMemoryStorage(),
       log: (entry: unknown) => log.push(entry),
     };
@@ -65,7 +65,7 @@ describe('8. the stream follows the session', () => {
     const app = await withStream();
     const state = app.client.state();
     const device_id = state.status === 'signed_in' ? state.session.device_id : '';
-    await logIn(scene.api, app.email, { device_id });
+    await logIn(fixture.api, app.email, { device_id });
     await eventually('the gateway has closed it', async () => app.sockets.steps.includes('closed 4005'));
     expect(app.client.state().status).toBe('signed_in');
     await expect(app.client.account.find()).rejects.toBeInstanceOf(AuthError);
@@ -76,8 +76,8 @@ describe('8. the stream follows the session', () => {
     const app = await withStream();
     const state = app.client.state();
     const id = state.status === 'signed_in' ? state.session.session_id : '';
-    const headers = bearer(await logIn(scene.api, app.email));
-    await scene.api.revokeSession({ session_id: id }, headers);
+    const headers = bearer(await logIn(fixture.api, app.email));
+    await fixture.api.revokeSession({ session_id: id }, headers);
     await eventually('the app is out', async () => app.client.state().status === 'signed_out');
     expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'revoked' });
   });
@@ -87,14 +87,14 @@ describe('8. the stream follows the session', () => {
     const app = await withStream();
     const { invite_token } = await owner.client.invites.create();
     const headers = bearer(await app.client.accessToken());
-    await scene.api.acceptInvite({ token: invite_token, leave_current_group: true }, headers);
+    await fixture.api.acceptInvite({ token: invite_token, leave_current_group: true }, headers);
     await eventually('the app knows', async () => app.events.some(({ type }) => type === 'group_changed'));
     await eventually('the stream is new', async () => app.sockets.steps.filter((step) => step === 'open').length === 2);
     expect(app.sockets.steps.filter((step) => step.startsWith('closed'))).toEqual(['closed 4004']);
   });
 
   test('a handshake that fails is asked about by HTTP, and tried again', async () => {
-    const app = scene.app();
+    const app = fixture.app();
     const email = newEmail();
     app.sockets.isRefused = true;
     await app.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
@@ -108,7 +108,7 @@ describe('8. the stream follows the session', () => {
   test('one tab holds the stream for all', async () => {
     const shared = createSharedTabs();
     const storage = createMemoryStorage();
-    const [one, two] = [scene.app(shared, storage), scene.app(shared, storage)];
+    const [one, two] = [fixture.app(shared, storage), fixture.app(shared, storage)];
     const email = newEmail();
     await one.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
     const { home_group_id } = await one.client.logIn({ email, password });
@@ -118,7 +118,7 @@ describe('8. the stream follows the session', () => {
       { REDIS_URL: testEnvironment().redisUrl },
       { ...failFastOptions(), enableOfflineQueue: true },
     );
-    const push = createPushMessagePublisher(redis, redisKeys(scene.api.keyPrefix));
+    const push = createPushMessagePublisher(redis, redisKeys(fixture.api.keyPrefix));
     await push.toGroup(home_group_id, { topic: 'inventory.item.changed', payload: { item_id: 'milk' } });
     redis.disconnect();
     for (const tab of [one, two]) {
@@ -131,15 +131,15 @@ describe('8. the stream follows the session', () => {
 
   test('a tab that let another one lead while it fetched a token opens no stream', async () => {
     const shared = createSharedTabs();
-    const one = await scene.signedIn(shared);
+    const one = await fixture.signedIn(shared);
     await untilOpen(one);
-    const two = scene.app(shared, one.storage);
+    const two = fixture.app(shared, one.storage);
     await two.client.ready();
     two.clock.monotonic += 3_600_000;
     two.network.plan('/refresh', 'answer_held');
     one.client.close();
     await eventually('it leads, and its token is on the way', async () => two.network.to('/refresh').length > 0);
-    const three = scene.app(shared, one.storage);
+    const three = fixture.app(shared, one.storage);
     await three.client.ready();
     // A login closes the stream of its tab, so the third tab can lead.
     await two.client.logIn({ email: newEmail(), password }).catch(() => undefined);
@@ -154,7 +154,7 @@ describe('8. the stream follows the session', () => {
 });
 
 test('errors are for people and for programs (rule 9)', async () => {
-  const app = scene.app({ language: () => 'ru' });
+  const app = fixture.app({ language: () => 'ru' });
   const wrong = await app.client.logIn({ email: newEmail(), password: 'wrong' }).catch((error) => error);
   expect(wrong).toBeInstanceOf(AuthError);
   expect(wrong).toMatchObject({
@@ -209,8 +209,8 @@ test('no token, address or password is in a log line or an error (rule 11)', asy
   await noted(app.client.fetch('https://elsewhere.example.com/'));
   await app.client.logOut();
   expect(errors.length).toBeGreaterThanOrEqual(6);
-  const told = errors.map((error) => [String(error), JSON.stringify(error), (error as AuthError).stack]);
-  const text = JSON.stringify([told, app.log]);
+  const notified = errors.map((error) => [String(error), JSON.stringify(error), (error as AuthError).stack]);
+  const text = JSON.stringify([notified, app.log]);
   const tokens = app.network.sent.flatMap(({ headers, body }) => [
     headers.get('Authorization')?.slice(7) ?? '',
     (JSON.parse(body || '{}') as { readonly refresh_token?: string }).refresh_token ?? '',
@@ -223,11 +223,11 @@ test('no token, address or password is in a log line or an error (rule 11)', asy
 
 // The last test, because the api still names the stopped gateway.
 test('a gateway that stops says when to come back, and the app comes back', async () => {
-  const before = scene.gateway.base;
+  const before = fixture.gateway.base;
   const app = await withStream();
-  const replaced = scene.replaceGateway();
-  await eventually('there is another gateway', async () => scene.gateway.base !== before);
-  app.sockets.base = scene.gateway.base;
+  const replaced = fixture.replaceGateway();
+  await eventually('there is another gateway', async () => fixture.gateway.base !== before);
+  app.sockets.base = fixture.gateway.base;
   await replaced;
   await eventually('the stream is new', async () => app.sockets.steps.filter((step) => step === 'open').length === 2);
   expect(app.sockets.steps.slice(0, 2)).toEqual(['open', 'closed 1001']);

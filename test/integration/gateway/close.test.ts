@@ -11,17 +11,17 @@ import { createConnectionRegistry } from '../../../services/push-gateway/src/str
 import { closeBoundMs } from '../../support/close-bound.ts';
 import { closingAll } from '../../support/closing.ts';
 import {
-  type GatewayScene,
+  type GatewayFixture,
   newDevice,
-  openGatewayScene,
+  openGatewayFixture,
   signToken,
   startReadyGateway,
   type TestGateway,
-} from '../../support/gateway-scene.ts';
+} from '../../support/gateway-fixture.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { refusalOf } from '../../support/push-client.ts';
 import { testEnvironment } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 /** An interval so long that no test succeeds because of it. */
 const rarely = { RECONCILE_INTERVAL_MS: '4000' };
@@ -29,23 +29,23 @@ const rarely = { RECONCILE_INTERVAL_MS: '4000' };
 const isReady = async (gateway: TestGateway) => (await gateway.unreadiness()).length === 0;
 
 describe('a close command', () => {
-  let scene: GatewayScene;
+  let fixture: GatewayFixture;
   let gateway: TestGateway;
 
   beforeAll(async () => {
-    scene = await openGatewayScene();
-    gateway = await startReadyGateway(scene, rarely);
+    fixture = await openGatewayFixture();
+    gateway = await startReadyGateway(fixture, rarely);
   });
 
   afterAll(async () => {
     await gateway.close();
-    await scene.close();
+    await fixture.close();
   });
 
   test('a close command closes the stream with the code and the reason of a logout, and its latency is measured', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
-    await scene.publishClose(device, 'LOGOUT_CONFIRMED');
+    await fixture.publishClose(device, 'LOGOUT_CONFIRMED');
     expect(await client.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
     const closed = (reason: string) => gateway.metric('push_streams_closed_total', { reason });
     await eventually('no stream is open', async () => (await gateway.metric('push_streams_open')) === 0);
@@ -62,7 +62,7 @@ describe('a close command', () => {
       await gateway.open(tablet),
       await gateway.open(partner),
     ];
-    await scene.denyAndClose(phone, { kind: 'revoked', reason: 'SESSION_REVOKED' });
+    await fixture.denyAndClose(phone, { kind: 'revoked', reason: 'SESSION_REVOKED' });
     expect(await client.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
     for (const stayed of [other, member]) {
       stayed.send({ type: 'ping' });
@@ -73,11 +73,11 @@ describe('a close command', () => {
   test('a close command of a change of group closes with 4004, and spares a stream that has moved on before it came', async () => {
     const [behind, ahead] = [newDevice(), newDevice({ ver: 2 })];
     const [left, stayed] = [await gateway.open(behind), await gateway.open(ahead)];
-    for (const device of [ahead, behind]) await scene.denyAndClose(device, { kind: 'below', ver: 2 });
+    for (const device of [ahead, behind]) await fixture.denyAndClose(device, { kind: 'below', ver: 2 });
     expect(await left.closed).toEqual({ code: 4004, reason: 'GROUP_CHANGED' });
     stayed.send({ type: 'ping' });
     expect(await stayed.next()).toEqual({ type: 'pong' });
-    const refusal = await refusalOf(gateway.base, { ...behind, token: await signToken(scene.env, behind) });
+    const refusal = await refusalOf(gateway.base, { ...behind, token: await signToken(fixture.env, behind) });
     expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
   });
 
@@ -85,9 +85,9 @@ describe('a close command', () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const before = await gateway.metric('push_commands_total', { result: 'ignored' });
-    await scene.publishClose(newDevice(), 'LOGOUT_CONFIRMED');
-    await scene.publishClose(device, 'LOGOUT_CONFIRMED');
-    await scene.publishClose(device, 'SESSION_REVOKED');
+    await fixture.publishClose(newDevice(), 'LOGOUT_CONFIRMED');
+    await fixture.publishClose(device, 'LOGOUT_CONFIRMED');
+    await fixture.publishClose(device, 'SESSION_REVOKED');
     expect((await client.closed).code).toBe(1000);
     await eventually('three commands', async () => {
       return (await gateway.metric('push_commands_total', { result: 'ignored' })) === before + 3; // with our own `replace`
@@ -98,9 +98,9 @@ describe('a close command', () => {
     const device = newDevice();
     const client = await gateway.open(device);
     for (const message of ['', 'nonsense', '{"type":"close"}', '[]', '{"type":"close","session_id":7}']) {
-      await scene.redis.publish(scene.keys.commands, message);
+      await fixture.redis.publish(fixture.keys.commands, message);
     }
-    await scene.publishClose(device, 'LOGOUT_CONFIRMED');
+    await fixture.publishClose(device, 'LOGOUT_CONFIRMED');
     expect((await client.closed).code).toBe(1000);
     expect(await gateway.metric('push_commands_total', { result: 'malformed' })).toBe(5);
   });
@@ -109,8 +109,8 @@ describe('a close command', () => {
 describe('a close command whose message was lost', () => {
   // guarantees: stream-closes
   test('a close command whose message was lost is made up for within the reconcile interval', async () => {
-    const scene = await openGatewayScene();
-    const gateway = await startReadyGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
+    const fixture = await openGatewayFixture();
+    const gateway = await startReadyGateway(fixture, { RECONCILE_INTERVAL_MS: '200' });
     const [leaver, mover, stayer] = [newDevice(), newDevice(), { ...newDevice(), ver: 2 }];
     const [left, moved, stayed] = [await gateway.open(leaver), await gateway.open(mover), await gateway.open(stayer)];
     const renewer = newDevice();
@@ -119,10 +119,10 @@ describe('a close command whose message was lost', () => {
       return (await gateway.metric('push_reconcile_rounds_total', { kind: 'recent', result: 'done' })) > 0;
     });
     const since = performance.now();
-    await scene.denySilently(leaver, 'none:LOGOUT_CONFIRMED');
-    await scene.denySilently(renewer, 'none:SESSION_REPLACED');
-    await scene.denySilently(mover, '2');
-    await scene.denySilently(stayer, '2');
+    await fixture.denySilently(leaver, 'none:LOGOUT_CONFIRMED');
+    await fixture.denySilently(renewer, 'none:SESSION_REPLACED');
+    await fixture.denySilently(mover, '2');
+    await fixture.denySilently(stayer, '2');
     expect(await left.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
     expect(await replaced.closed).toEqual({ code: 4005, reason: 'SESSION_REPLACED' });
     expect(await moved.closed).toEqual({ code: 4004, reason: 'GROUP_CHANGED' });
@@ -130,7 +130,7 @@ describe('a close command whose message was lost', () => {
     expect(stayed.isOpen()).toBe(true);
     expect(await gateway.metric('push_reconcile_closed_total')).toBe(3);
     await gateway.close();
-    await scene.close();
+    await fixture.close();
   });
 });
 
@@ -140,12 +140,12 @@ describe('close commands lost while Redis’s clock is set back', () => {
     'a close command that is lost as Redis’s clock is set back by %s ms is made up for by the next rounds',
     (backMs) =>
       closingAll(async (closing) => {
-        const scene = closing(await openGatewayScene());
+        const fixture = closing(await openGatewayFixture());
         let ahead = backMs;
         const denyList: Pick<DenyList, 'find' | 'recent'> = {
-          find: scene.denyList.find,
+          find: fixture.denyList.find,
           async recent(since) {
-            const { sessionIds, until } = await scene.denyList.recent(since - ahead);
+            const { sessionIds, until } = await fixture.denyList.recent(since - ahead);
             return { sessionIds, until: until + ahead };
           },
         };
@@ -164,7 +164,7 @@ describe('close commands lost while Redis’s clock is set back', () => {
         const device = newDevice();
         const upgrade = registry.beginUpgrade(device);
         ahead = 0;
-        await scene.denySilently(device, 'none:LOGOUT_CONFIRMED');
+        await fixture.denySilently(device, 'none:LOGOUT_CONFIRMED');
         const before = await recentRounds();
         await eventually('two rounds', async () => (await recentRounds()) >= before + 2);
         expect(upgrade.closedBy).toBe('LOGOUT_CONFIRMED');
@@ -173,14 +173,14 @@ describe('close commands lost while Redis’s clock is set back', () => {
 });
 
 test('a revocation for a reason that only a newer api knows closes the stream with 4001', async () => {
-  const scene = await openGatewayScene();
-  const gateway = await startReadyGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
+  const fixture = await openGatewayFixture();
+  const gateway = await startReadyGateway(fixture, { RECONCILE_INTERVAL_MS: '200' });
   const device = newDevice();
   const client = await gateway.open(device);
-  await scene.denySilently(device, 'none:REASON_OF_TOMORROW');
+  await fixture.denySilently(device, 'none:REASON_OF_TOMORROW');
   expect(await client.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
   await gateway.close();
-  await scene.close();
+  await fixture.close();
 });
 
 describe('a session that is closed while its upgrade is under way', () => {
@@ -188,15 +188,15 @@ describe('a session that is closed while its upgrade is under way', () => {
   test('a session that is closed during its upgrade gets no stream, although the deny list had nothing when it was asked', async () => {
     const { port } = new URL(testEnvironment().redisUrl);
     const proxy = await startHoldingProxy(Number(port));
-    const scene = await openGatewayScene();
-    const gateway = await startReadyGateway(scene, { ...rarely, REDIS_URL: proxy.url });
+    const fixture = await openGatewayFixture();
+    const gateway = await startReadyGateway(fixture, { ...rarely, REDIS_URL: proxy.url });
 
     const device = newDevice();
-    const token = await signToken(scene.env, device);
+    const token = await signToken(fixture.env, device);
     proxy.hold(`denied:${device.sessionId}`);
     const refused = refusalOf(gateway.base, { ...device, token });
     await eventually('the question to the deny list', () => proxy.held() === 1);
-    await scene.publishClose(device, 'LOGOUT_CONFIRMED');
+    await fixture.publishClose(device, 'LOGOUT_CONFIRMED');
     await eventually('the command', async () => {
       return (await gateway.metric('push_commands_total', { result: 'applied' })) === 1;
     });
@@ -205,25 +205,25 @@ describe('a session that is closed while its upgrade is under way', () => {
     expect(await gateway.metric('push_streams_opened_total')).toBe(0);
 
     await gateway.close();
-    await scene.close();
+    await fixture.close();
     await proxy.close();
   });
 });
 
 describe('a gateway that is cut off from Redis', () => {
-  let scene: GatewayScene;
+  let fixture: GatewayFixture;
   let gateway: TestGateway;
   let proxy: HoldingProxy;
 
   beforeEach(async () => {
     proxy = await startHoldingProxy(Number(new URL(testEnvironment().redisUrl).port));
-    scene = await openGatewayScene();
-    gateway = await startReadyGateway(scene, { ...rarely, REDIS_URL: proxy.url });
+    fixture = await openGatewayFixture();
+    gateway = await startReadyGateway(fixture, { ...rarely, REDIS_URL: proxy.url });
   });
 
   afterEach(async () => {
     await gateway.close();
-    await scene.close();
+    await fixture.close();
     await proxy.close();
   });
 
@@ -233,15 +233,15 @@ describe('a gateway that is cut off from Redis', () => {
     const [client, stayed] = [await gateway.open(device), await gateway.open(other)];
     proxy.cut();
     await eventually('the loss of Redis', async () => !(await isReady(gateway)));
-    await scene.denyAndClose(device, { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' });
-    const token = await signToken(scene.env, device);
+    await fixture.denyAndClose(device, { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' });
+    const token = await signToken(fixture.env, device);
     const refusal = await refusalOf(gateway.base, { ...device, token });
     expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-DEPENDENCY-UNAVAILABLE' } });
     expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0);
     expect(client.isOpen()).toBe(true);
 
     const since = performance.now();
-    proxy.mend();
+    proxy.fix();
     expect(await client.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
     expect(performance.now() - since).toBeLessThan(closeBoundMs);
     expect(stayed.isOpen()).toBe(true);
@@ -252,19 +252,19 @@ describe('a gateway that is cut off from Redis', () => {
 describe('a Redis that is killed and started again', () => {
   let dir: string;
   let server: LocalRedis;
-  let scene: GatewayScene;
+  let fixture: GatewayFixture;
   let gateway: TestGateway;
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'gateway-redis-'));
     server = await startRedis({ dir, log: () => undefined });
-    scene = await openGatewayScene(server.url);
-    gateway = await startReadyGateway(scene, rarely);
+    fixture = await openGatewayFixture(server.url);
+    gateway = await startReadyGateway(fixture, rarely);
   });
 
   afterAll(async () => {
     await gateway.close();
-    await scene.close();
+    await fixture.close();
     await server.kill();
     await rm(dir, { recursive: true, force: true });
   });
@@ -278,25 +278,25 @@ describe('a Redis that is killed and started again', () => {
     await eventually('the connection', async () => {
       return (await gateway.unreadiness()).join() === 'deny list: not complete: the worker writes it';
     });
-    const token = await signToken(scene.env, other);
+    const token = await signToken(fixture.env, other);
     const refusal = await refusalOf(gateway.base, { ...other, token });
     expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-DEPENDENCY-UNAVAILABLE' } });
 
-    await scene.denySilently(device, 'none:SESSION_REVOKED');
-    await scene.completeDenyList();
+    await fixture.denySilently(device, 'none:SESSION_REVOKED');
+    await fixture.completeDenyList();
     expect(await client.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
     expect(stayed.isOpen()).toBe(true);
     await eventually('readiness', () => isReady(gateway));
     // Shows that commands are received again.
-    await scene.publishClose(other, 'LOGOUT_CONFIRMED');
+    await fixture.publishClose(other, 'LOGOUT_CONFIRMED');
     expect(await stayed.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
   });
 
   test('a Redis that lost its data lets a new connection of a session replace the old one, as ever', async () => {
     const device = newDevice();
     const old = await gateway.open(device);
-    await scene.redis.flushall();
-    await scene.completeDenyList();
+    await fixture.redis.flushall();
+    await fixture.completeDenyList();
     const renewed = await gateway.open(device);
     expect(await old.closed).toEqual({ code: 4003, reason: 'STREAM_REPLACED' });
     expect(renewed.isOpen()).toBe(true);

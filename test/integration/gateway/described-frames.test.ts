@@ -8,36 +8,36 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asyncApiChecker } from '../../support/asyncapi-checker.ts';
 import {
   type Device,
-  type GatewayScene,
+  type GatewayFixture,
   newDevice,
-  openGatewayScene,
+  openGatewayFixture,
   signToken,
   startReadyGateway,
   startTestGateway,
   type TestGateway,
   type TokenOptions,
-} from '../../support/gateway-scene.ts';
+} from '../../support/gateway-fixture.ts';
 import { openStream, type PushClient } from '../../support/push-client.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 const document = JSON.parse(await readFile(new URL('../../../docs/asyncapi.json', import.meta.url), 'utf8'));
 const checker = asyncApiChecker(document);
 
-let scene: GatewayScene;
+let fixture: GatewayFixture;
 let gateway: TestGateway;
 let push: PushMessagePublisher;
 
 beforeAll(async () => {
-  scene = await openGatewayScene();
-  gateway = await startTestGateway(scene);
-  push = createPushMessagePublisher(scene.redis, scene.keys);
-  const isListening = async () => (await scene.redis.pubsub('NUMSUB', scene.keys.messages))[1] === 1;
+  fixture = await openGatewayFixture();
+  gateway = await startTestGateway(fixture);
+  push = createPushMessagePublisher(fixture.redis, fixture.keys);
+  const isListening = async () => (await fixture.redis.pubsub('NUMSUB', fixture.keys.messages))[1] === 1;
   await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
   await eventually('the subscription', isListening);
 });
 afterAll(async () => {
   await gateway.close();
-  await scene.close();
+  await fixture.close();
 });
 
 /** Returns the document's name for a frame. Throws if it has none, or if a member is not described. */
@@ -72,13 +72,13 @@ async function hear(client: PushClient, name: string, publish: () => Promise<unk
 
 const authFrame = async (device: Device, options?: TokenOptions) => ({
   type: 'auth',
-  access_token: await signToken(scene.env, device, options),
+  access_token: await signToken(fixture.env, device, options),
 });
 
 // guarantees: asyncapi-matches
 test('every frame that the gateway sends is one that the AsyncAPI document has', async () => {
   const device = newDevice();
-  const client = await openStream(gateway.base, { ...device, token: await signToken(scene.env, device) });
+  const client = await openStream(gateway.base, { ...device, token: await signToken(fixture.env, device) });
   expect(nameOf(await client.next())).toBe('hello');
   expect(await ask(client, { type: 'ping' })).toBe('pong');
   expect(await ask(client, await authFrame(device))).toBe('authOk');
@@ -89,10 +89,13 @@ test('every frame that the gateway sends is one that the AsyncAPI document has',
   const created_at = new Date().toISOString();
   const payload: NewDevicePayload = { session_id: randomUUID(), device_name: null, platform: 'ios', created_at };
   await hear(client, 'newDevice', () =>
-    createOwnMessagePublisher(scene.redis, scene.keys).toSession(device.sessionId, { topic: newDeviceTopic, payload }),
+    createOwnMessagePublisher(fixture.redis, fixture.keys).toSession(device.sessionId, {
+      topic: newDeviceTopic,
+      payload,
+    }),
   );
 
-  const stopping = await startReadyGateway(scene, { DRAIN_SECONDS: '0' });
+  const stopping = await startReadyGateway(fixture, { DRAIN_SECONDS: '0' });
   const last = await stopping.open(newDevice());
   const stopped = stopping.close();
   expect(nameOf(await last.next())).toBe('reconnect');

@@ -1,10 +1,10 @@
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type GatewayScene, newDevice, openGatewayScene } from '../../support/gateway-scene.ts';
+import { type GatewayFixture, newDevice, openGatewayFixture } from '../../support/gateway-fixture.ts';
 import { get } from '../../support/http-client.ts';
 import { type Move, type ObedientApp, startObedientApp } from '../../support/obedient-app.ts';
 import { type ServiceProcess, startGatewayProcess } from '../../support/service-process.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 /** 5,000 with `npm run test:long drain`, which also prints the arrivals. */
 const clientCount = Number(process.env.DRAIN_CLIENTS ?? 500);
@@ -13,15 +13,15 @@ const reconnectsPerSecond = Math.min(500, clientCount / 2.5);
 const drainSeconds = clientCount / reconnectsPerSecond / 2.5;
 const openedAtOnce = 50;
 
-let scene: GatewayScene;
+let fixture: GatewayFixture;
 let first: ServiceProcess;
 let second: ServiceProcess;
 let apps: ObedientApp[] = [];
 
 beforeAll(async () => {
-  scene = await openGatewayScene();
+  fixture = await openGatewayFixture();
   const env = {
-    ...scene.env,
+    ...fixture.env,
     DRAIN_SECONDS: String(drainSeconds),
     DRAIN_RECONNECTS_PER_SECOND: String(reconnectsPerSecond),
     LOG_LEVEL: 'info',
@@ -38,12 +38,12 @@ afterAll(async () => {
     gateway?.signal('SIGKILL');
     await gateway?.exited;
   }
-  await scene?.close();
+  await fixture?.close();
 });
 
 async function openApps(): Promise<ObedientApp[]> {
   const sign = createAccessTokenSigner({
-    keys: await loadKeyFile(scene.env.ACCESS_TOKEN_KEYS_FILE ?? ''),
+    keys: await loadKeyFile(fixture.env.ACCESS_TOKEN_KEYS_FILE ?? ''),
     issuer: 'https://auth.local',
     audience: 'food-storage',
     ttlSeconds: 600,
@@ -63,7 +63,7 @@ async function openApps(): Promise<ObedientApp[]> {
 }
 
 /** Returns the highest number of arrivals within any window of this length. */
-function mostWithin(windowMs: number, times: readonly number[]): number {
+function maxWithin(windowMs: number, times: readonly number[]): number {
   let from = 0;
   const counts = times.map((time, index) => {
     while (time - (times[from] as number) >= windowMs) from += 1;
@@ -103,9 +103,9 @@ function printArrivals(moves: readonly Move[], arrivals: readonly number[], star
   );
   console.log({
     reconnectsPerSecond,
-    mostWithin100ms: mostWithin(100, arrivals),
-    mostWithin1s: mostWithin(1_000, arrivals),
-    longestAfterMs: Math.max(...moves.map(({ afterMs }) => afterMs)),
+    maxWithin100ms: maxWithin(100, arrivals),
+    maxWithin1s: maxWithin(1_000, arrivals),
+    maxAfterMs: Math.max(...moves.map(({ afterMs }) => afterMs)),
   });
 }
 
@@ -126,6 +126,6 @@ test('apps that a stopping gateway sends away come to the next one no faster tha
   expect(early).toEqual([]);
   // If all apps arrived together, that would be 2.5 times the rate, or more.
   const planned = moves.map(({ closedAt, afterMs }) => closedAt + afterMs).toSorted((a, b) => a - b);
-  expect(mostWithin(1_000, planned)).toBeLessThan(reconnectsPerSecond * (2 + stalls.sumMs() / 1_000));
+  expect(maxWithin(1_000, planned)).toBeLessThan(reconnectsPerSecond * (2 + stalls.sumMs() / 1_000));
   expect(first.output()).toContain(`"streams":${clientCount},"closingMs":${drainSeconds * 1_000},`);
 }, 180_000);

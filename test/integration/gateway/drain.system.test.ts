@@ -1,35 +1,35 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
-  type GatewayScene,
+  type GatewayFixture,
   newDevice,
-  openGatewayScene,
+  openGatewayFixture,
   signToken,
   startReadyGateway,
   startTestGateway,
-} from '../../support/gateway-scene.ts';
+} from '../../support/gateway-fixture.ts';
 import { get } from '../../support/http-client.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
 import { recordLog } from '../../support/recorded-log.ts';
 import { startGatewayProcess } from '../../support/service-process.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: GatewayScene;
+let fixture: GatewayFixture;
 
 beforeAll(async () => {
-  scene = await openGatewayScene();
+  fixture = await openGatewayFixture();
 });
 
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const readyStatus = async (opsBase: string) => (await get(opsBase, '/readyz')).status;
 
 async function open(base: string, device = newDevice()) {
-  return openStream(base, { ...device, token: await signToken(scene.env, device) });
+  return openStream(base, { ...device, token: await signToken(fixture.env, device) });
 }
 
 describe('a gateway that is told to stop', () => {
   test('a gateway that is told to stop closes its streams with 1001 SERVER_DRAINING and exits with 0, early if they are few', async () => {
-    const gateway = await startGatewayProcess({ ...scene.env, DRAIN_SECONDS: '6', LOG_LEVEL: 'info' });
+    const gateway = await startGatewayProcess({ ...fixture.env, DRAIN_SECONDS: '6', LOG_LEVEL: 'info' });
     await eventually('readiness', async () => (await readyStatus(gateway.opsBase)) === 200);
     const clients = await Promise.all(Array.from({ length: 10 }, () => open(gateway.base)));
     gateway.signal('SIGTERM');
@@ -44,10 +44,10 @@ describe('a gateway that is told to stop', () => {
   test('a gateway that is told to stop spreads many closes over its time, and refuses new streams meanwhile', async () => {
     const { logger, lines } = recordLog('push-gateway', 'debug');
     const settings = { DRAIN_SECONDS: '3', DRAIN_RECONNECTS_PER_SECOND: '10' };
-    const gateway = await startReadyGateway(scene, settings, {}, logger);
+    const gateway = await startReadyGateway(fixture, settings, {}, logger);
     const clients = await Promise.all(Array.from({ length: 200 }, () => open(gateway.base)));
     const device = newDevice();
-    const token = await signToken(scene.env, device);
+    const token = await signToken(fixture.env, device);
     const since = performance.now();
     const closing = gateway.close();
     await clients[0]?.closed;
@@ -63,7 +63,7 @@ describe('a gateway that is told to stop', () => {
 
   // guarantees: stop-despite-faults
   test('a gateway that is told to stop exits with 0 within its limit, with Redis away too', async () => {
-    const gateway = await startGatewayProcess({ ...scene.env, REDIS_URL: 'redis://127.0.0.1:1' });
+    const gateway = await startGatewayProcess({ ...fixture.env, REDIS_URL: 'redis://127.0.0.1:1' });
     const { checks } = (await get(gateway.opsBase, '/readyz')).json as { checks: unknown[] };
     expect(checks).toEqual([
       expect.objectContaining({ name: 'lifecycle', ok: true }),
@@ -80,15 +80,17 @@ describe('a gateway that is told to stop', () => {
 describe('a gateway whose configuration is wrong', () => {
   // guarantees: no-start-with-wrong-config
   test('a gateway whose configuration is wrong does not start', async () => {
-    await expect(startGatewayProcess({ ...scene.env, PUSH_PORT: 'none' })).rejects.toThrow('ended before it listened');
+    await expect(startGatewayProcess({ ...fixture.env, PUSH_PORT: 'none' })).rejects.toThrow(
+      'ended before it listened',
+    );
   });
 });
 
 describe('a port that is taken', () => {
   test('a port that is taken is an error, not a port shared by two', async () => {
-    const first = await startTestGateway(scene);
+    const first = await startTestGateway(fixture);
     const { port } = new URL(first.base);
-    await expect(startTestGateway(scene, { PUSH_PORT: port })).rejects.toThrow(port);
+    await expect(startTestGateway(fixture, { PUSH_PORT: port })).rejects.toThrow(port);
     await first.close();
   });
 });

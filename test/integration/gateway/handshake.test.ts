@@ -4,19 +4,19 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type Device,
-  type GatewayScene,
+  type GatewayFixture,
   newDevice,
-  openGatewayScene,
+  openGatewayFixture,
   signToken,
   startReadyGateway,
   type TestGateway,
-} from '../../support/gateway-scene.ts';
+} from '../../support/gateway-fixture.ts';
 import { type SentRequest, send } from '../../support/http-client.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
 import { handshakeText, openSocket } from '../../support/raw-connection.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: GatewayScene;
+let fixture: GatewayFixture;
 let gateway: TestGateway;
 
 /**
@@ -30,16 +30,16 @@ const opens = (from: TestGateway, device: Device) =>
   );
 
 beforeAll(async () => {
-  scene = await openGatewayScene();
-  gateway = await startReadyGateway(scene);
+  fixture = await openGatewayFixture();
+  gateway = await startReadyGateway(fixture);
 });
 
 afterAll(async () => {
   await gateway.close();
-  await scene.close();
+  await fixture.close();
 });
 
-const tokenOf = (device: Device) => signToken(scene.env, device);
+const tokenOf = (device: Device) => signToken(fixture.env, device);
 
 describe('a handshake', () => {
   test('a handshake with the token in the Authorization header opens the stream, which begins with hello', async () => {
@@ -127,7 +127,7 @@ describe('a handshake', () => {
 
   test('a handshake with an expired token is refused with the code that makes the app refresh', async () => {
     const device = newDevice();
-    const token = await signToken(scene.env, device, { ttlSeconds: 60, now: () => Date.now() - 120_000 });
+    const token = await signToken(fixture.env, device, { ttlSeconds: 60, now: () => Date.now() - 120_000 });
     const refusal = await refusalOf(gateway.base, { ...device, token });
     expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_EXPIRED' } });
     expect(refusal.headers['www-authenticate']).toContain('invalid_token');
@@ -149,7 +149,7 @@ describe('a handshake', () => {
     const second = await openStream(gateway.base, { ...device, token });
     expect((await first.closed).code).toBe(4003);
     expect(await hits()).toBe(before + 1);
-    await scene.denySilently(device, 'none:LOGOUT_CONFIRMED');
+    await fixture.denySilently(device, 'none:LOGOUT_CONFIRMED');
     const refusal = await refusalOf(gateway.base, { ...device, token });
     expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
     expect(await hits()).toBe(before + 2);
@@ -157,9 +157,9 @@ describe('a handshake', () => {
   });
 
   test('a handshake leaves no trace in the group’s count when it is refused or given up', async () => {
-    const strict = await startReadyGateway(scene, { MAX_STREAMS_PER_GROUP: '1' });
+    const strict = await startReadyGateway(fixture, { MAX_STREAMS_PER_GROUP: '1' });
     const device = newDevice();
-    await scene.denyAndClose(device, { kind: 'revoked', reason: 'SESSION_REVOKED' });
+    await fixture.denyAndClose(device, { kind: 'revoked', reason: 'SESSION_REVOKED' });
     await refusalOf(strict.base, { ...device, token: await tokenOf(device) });
     const client = await strict.open(newDevice({ groupId: device.groupId }));
     expect(client.isOpen()).toBe(true);
@@ -170,7 +170,7 @@ describe('a handshake', () => {
 describe('the limit of handshakes per network', () => {
   test('the limit of handshakes refuses one more of a network with 429 before its token is read, and no other network', async () => {
     const env = { HANDSHAKE_LIMIT_PER_ADDRESS: '2', TRUST_PROXY_HOPS: '1' };
-    const strict = await startReadyGateway(scene, env);
+    const strict = await startReadyGateway(fixture, env);
     const from = async (address: string, token?: string) => {
       const headers = { 'X-Forwarded-For': address };
       return refusalOf(strict.base, { ...newDevice(), token, headers });
@@ -188,7 +188,7 @@ describe('the limit of handshakes per network', () => {
 
 describe('the limit of streams per group', () => {
   test('the limit of streams refuses one more of a group with 429, lets a reconnect in, and frees a slot at a stream’s end', async () => {
-    const strict = await startReadyGateway(scene, { MAX_STREAMS_PER_GROUP: '2' });
+    const strict = await startReadyGateway(fixture, { MAX_STREAMS_PER_GROUP: '2' });
     const first = newDevice();
     const second = newDevice({ groupId: first.groupId });
     const third = newDevice({ groupId: first.groupId });
@@ -208,7 +208,7 @@ describe('the limit of streams per group', () => {
 
 describe('the list of origins', () => {
   test('the list of origins refuses pages from elsewhere, and lets its own, the same host and apps pass', async () => {
-    const strict = await startReadyGateway(scene, { ALLOWED_ORIGINS: 'https://app.example,capacitor://localhost' });
+    const strict = await startReadyGateway(fixture, { ALLOWED_ORIGINS: 'https://app.example,capacitor://localhost' });
     const attempt = async (headers: Record<string, string>) => {
       const device = newDevice();
       return { ...device, token: await tokenOf(device), headers };
@@ -230,7 +230,7 @@ describe('the list of origins', () => {
 test.each(['', '::', '[::]'])(
   'a gateway with BIND_ADDRESS "%s" listens on IPv4 and, where there is any, IPv6',
   async (address) => {
-    const everywhere = await startReadyGateway(scene, { BIND_ADDRESS: address });
+    const everywhere = await startReadyGateway(fixture, { BIND_ADDRESS: address });
     const hosts = Object.values(networkInterfaces()).flatMap((all = []) => all.map((each) => each.address));
     for (const host of ['127.0.0.1', ...(hosts.includes('::1') ? ['[::1]'] : [])]) {
       const device = newDevice();
@@ -293,7 +293,7 @@ describe('a client that goes away', () => {
   });
 
   test('a client that goes away does not take one of its group’s slots', async () => {
-    const narrow = await startReadyGateway(scene, { MAX_STREAMS_PER_GROUP: '1' });
+    const narrow = await startReadyGateway(fixture, { MAX_STREAMS_PER_GROUP: '1' });
     const device = newDevice();
     const text = handshakeText({ ...device, token: await tokenOf(device) });
     for (let turns = 0; turns < 20; turns += 1) {

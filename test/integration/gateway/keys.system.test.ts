@@ -6,7 +6,7 @@ import { waitUntil } from '@auth-account/local-stack';
 import { createAccessTokenSigner } from '@auth-account/tokens';
 import { type KeyEntry, publicKeySet } from '@auth-account/verifier/access-token';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type GatewayScene, openGatewayScene } from '../../support/gateway-scene.ts';
+import { type GatewayFixture, openGatewayFixture } from '../../support/gateway-fixture.ts';
 import { get } from '../../support/http-client.ts';
 import { type ServiceProcess, startGatewayProcess } from '../../support/service-process.ts';
 import { newSigningKey } from '../../support/token-forger.ts';
@@ -14,12 +14,12 @@ import { upgradeRaw } from '../../support/token-wire.ts';
 
 let dir: string;
 let file: string;
-let scene: GatewayScene;
+let fixture: GatewayFixture;
 
 beforeAll(async () => {
-  scene = await openGatewayScene();
+  fixture = await openGatewayFixture();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'auth-account-gateway-keys-'));
   file = join(dir, 'gateway-keys.json');
@@ -34,7 +34,7 @@ async function write(keys: readonly KeyEntry[]): Promise<void> {
 
 const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) => publicKeySet({ keys: [first, ...others] }).keys;
 
-const start = () => startGatewayProcess({ ...scene.env, ACCESS_TOKEN_KEYS_FILE: file, LOG_LEVEL: 'info' });
+const start = () => startGatewayProcess({ ...fixture.env, ACCESS_TOKEN_KEYS_FILE: file, LOG_LEVEL: 'info' });
 
 /** Returns how the start ended: its exit code and its output, or `started`. */
 async function outcomeOfStart(): Promise<string> {

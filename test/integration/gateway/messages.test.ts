@@ -11,37 +11,37 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { readDocumentedAcl } from '../../support/documented-acl.ts';
 import {
-  type GatewayScene,
+  type GatewayFixture,
   newDevice,
-  openGatewayScene,
+  openGatewayFixture,
   signToken,
   startTestGateway,
   type TestGateway,
-} from '../../support/gateway-scene.ts';
+} from '../../support/gateway-fixture.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { openRawStream, type RawFrame } from '../../support/raw-connection.ts';
 import { testEnvironment } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: GatewayScene;
+let fixture: GatewayFixture;
 let proxy: HoldingProxy;
 let gateway: TestGateway;
 let push: PushMessagePublisher;
 
-const isListening = async () => (await scene.redis.pubsub('NUMSUB', scene.keys.messages))[1] === 1;
+const isListening = async () => (await fixture.redis.pubsub('NUMSUB', fixture.keys.messages))[1] === 1;
 
 beforeAll(async () => {
-  scene = await openGatewayScene();
+  fixture = await openGatewayFixture();
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().redisUrl).port));
-  gateway = await startTestGateway(scene, { REDIS_URL: proxy.url });
-  push = createPushMessagePublisher(scene.redis, scene.keys);
+  gateway = await startTestGateway(fixture, { REDIS_URL: proxy.url });
+  push = createPushMessagePublisher(fixture.redis, fixture.keys);
   await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
   await eventually('the subscription', isListening);
 });
 
 afterAll(async () => {
   await gateway.close();
-  await scene.close();
+  await fixture.close();
   await proxy.close();
 });
 
@@ -50,7 +50,7 @@ const counted = (result: string) => gateway.metric('push_messages_total', { resu
 /** Opens a stream and records, in order, the texts of its data frames and the codes of its close frames. */
 async function openRecorded(device: ReturnType<typeof newDevice>) {
   const heard: (string | number)[] = [];
-  const stream = openRawStream(gateway.base, { ...device, token: await signToken(scene.env, device) }, (frame) => {
+  const stream = openRawStream(gateway.base, { ...device, token: await signToken(fixture.env, device) }, (frame) => {
     heard.push(read(frame));
   });
   expect(await stream.status).toBe(101);
@@ -68,11 +68,11 @@ describe('a message', () => {
   test('a message to a group reaches each of its streams, and no other', async () => {
     const device = newDevice();
     const member = newDevice({ groupId: device.groupId });
-    const stranger = newDevice({ userId: device.userId });
+    const unknownDevice = newDevice({ userId: device.userId });
     const [first, second, other] = [
       await gateway.open(device),
       await gateway.open(member),
-      await gateway.open(stranger),
+      await gateway.open(unknownDevice),
     ];
     const at = new Date('2026-03-01T10:00:00.000Z');
     const content = { topic: 'inventory.item.changed', payload: { name: 'Молоко 🥛', left: [0.5] }, id: 'evt-1', at };
@@ -86,7 +86,7 @@ describe('a message', () => {
     };
     expect(await first.next()).toEqual(frame);
     expect(await second.next()).toEqual(frame);
-    await push.toGroup(stranger.groupId, { topic: 'x', payload: null });
+    await push.toGroup(unknownDevice.groupId, { topic: 'x', payload: null });
     expect(await other.next()).toMatchObject({ topic: 'x', payload: null });
   });
 
@@ -140,7 +140,10 @@ describe('a message', () => {
     ];
     const tooBig = [raw(JSON.stringify('x'.repeat(17_000))), raw(`[${Array(3_000).fill('1e20').join()}]`)];
     for (const message of [...malformed, ...tooBig]) {
-      await scene.redis.publish(scene.keys.messages, typeof message === 'string' ? message : JSON.stringify(message));
+      await fixture.redis.publish(
+        fixture.keys.messages,
+        typeof message === 'string' ? message : JSON.stringify(message),
+      );
     }
     await push.toGroup(device.groupId, { topic: 'after', payload: true });
     expect(await client.next()).toMatchObject({ topic: 'after' });
@@ -168,7 +171,7 @@ describe('a message', () => {
     const member = newDevice({ groupId: device.groupId });
     const [leaver, stayer] = [await openRecorded(device), await gateway.open(member)];
     for (let index = 0; index < 200; index += 1) {
-      if (index === 100) await scene.publishClose(device, 'LOGOUT_CONFIRMED');
+      if (index === 100) await fixture.publishClose(device, 'LOGOUT_CONFIRMED');
       void push.toGroup(device.groupId, { topic: 'x', payload: index });
     }
     await leaver.ended;
@@ -205,7 +208,7 @@ describe('a message', () => {
         const frames: string[] = [];
         heard.push(frames);
         const device = newDevice({ groupId });
-        const token = await signToken(scene.env, device);
+        const token = await signToken(fixture.env, device);
         const stream = openRawStream(gateway.base, { ...device, token }, ({ payload }) =>
           frames.push(payload.toString()),
         );
@@ -222,9 +225,9 @@ describe('a message', () => {
     expect(await gateway.metric('push_message_frames_total', { result: 'sent' })).toBe(before + 900);
 
     // Far more messages at once than can be sent, so some are dropped.
-    const flood = scene.redis.pipeline();
+    const flood = fixture.redis.pipeline();
     const message = { home_group_id: groupId, id: '1', topic: 'x', payload: 1, timestamp: new Date().toISOString() };
-    for (let count = 0; count < 1_200; count += 1) flood.publish(scene.keys.messages, JSON.stringify(message));
+    for (let count = 0; count < 1_200; count += 1) flood.publish(fixture.keys.messages, JSON.stringify(message));
     await flood.exec();
     await eventually('the drops', async () => (await counted('overload')) > 0);
     for (const socket of sockets) socket.destroy();
@@ -239,7 +242,7 @@ describe('messages while Redis is away', () => {
     proxy.cut();
     await eventually('the loss', async () => !(await isListening()));
     await push.toSession(device.sessionId, { topic: 'lost', payload: 1 });
-    proxy.mend();
+    proxy.fix();
     await eventually('the subscription', isListening);
     await push.toSession(device.sessionId, { topic: 'found', payload: 2 });
     expect(await client.next()).toMatchObject({ topic: 'found' });
@@ -247,32 +250,35 @@ describe('messages while Redis is away', () => {
 });
 
 describe('a sibling’s Redis user with the rights of the documentation', () => {
-  let sibling: Redis;
+  let internalService: Redis;
 
   beforeAll(async () => {
-    const { redis, keys } = scene;
+    const { redis, keys } = fixture;
     const documented = readDocumentedAcl('push.md').rightsFor('secret');
     expect(documented).toContain('&{auth}:messages');
     const rights = documented.map((right) => right.replace('{auth}:messages', keys.messages));
-    await redis.call('ACL', 'SETUSER', scene.env.KEY_PREFIX as string, ...rights);
+    await redis.call('ACL', 'SETUSER', fixture.env.KEY_PREFIX as string, ...rights);
     const url = new URL(testEnvironment().redisUrl);
-    sibling = new Redis({
+    internalService = new Redis({
       host: url.hostname,
       port: Number(url.port),
-      username: scene.env.KEY_PREFIX as string,
+      username: fixture.env.KEY_PREFIX as string,
       password: 'secret',
     });
   });
 
   afterAll(async () => {
-    sibling.disconnect();
-    await scene.redis.call('ACL', 'DELUSER', scene.env.KEY_PREFIX as string);
+    internalService.disconnect();
+    await fixture.redis.call('ACL', 'DELUSER', fixture.env.KEY_PREFIX as string);
   });
 
   test('a sibling’s Redis user with the documented rights publishes messages', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
-    await createPushMessagePublisher(sibling, scene.keys).toSession(device.sessionId, { topic: 'x', payload: 1 });
+    await createPushMessagePublisher(internalService, fixture.keys).toSession(device.sessionId, {
+      topic: 'x',
+      payload: 1,
+    });
     expect(await client.next()).toMatchObject({ type: 'message', topic: 'x' });
   });
 
@@ -283,32 +289,35 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
     const forged = [{ session_id: device.sessionId }, { home_group_id: device.groupId }].map((to) =>
       JSON.stringify({ ...to, ...content }),
     );
-    for (const text of forged) await sibling.publish(scene.keys.messages, text);
-    await expect(sibling.publish(scene.keys.ownMessages, forged[0] ?? '')).rejects.toThrow('NOPERM');
-    const { toSession } = createPushMessagePublisher(sibling, scene.keys);
+    for (const text of forged) await internalService.publish(fixture.keys.messages, text);
+    await expect(internalService.publish(fixture.keys.ownMessages, forged[0] ?? '')).rejects.toThrow('NOPERM');
+    const { toSession } = createPushMessagePublisher(internalService, fixture.keys);
     await expect(toSession(device.sessionId, content)).rejects.toThrow('reserved');
-    await createOwnMessagePublisher(scene.redis, scene.keys).toSession(device.sessionId, { ...content, id: 'ours' });
+    await createOwnMessagePublisher(fixture.redis, fixture.keys).toSession(device.sessionId, {
+      ...content,
+      id: 'ours',
+    });
     expect(await client.next()).toMatchObject({ topic: content.topic, id: 'ours' });
     expect(await counted('reserved')).toBe(2);
   });
 
   // guarantees: publisher-rights
   test('a sibling’s Redis user with the documented rights can do nothing else: no command, no deny list, no listening', async () => {
-    const { keys } = scene;
+    const { keys } = fixture;
     const { sessionId } = newDevice();
     const attempts = [
-      sibling.publish(keys.commands, '{}'),
-      sibling.subscribe(keys.messages),
-      sibling.get(keys.denied(sessionId)),
-      sibling.mget(keys.denyListComplete, keys.denied(sessionId)),
-      sibling.set(keys.denied(sessionId), 'none:SESSION_REVOKED'),
-      sibling.zcard(keys.revocations),
-      sibling.xrange(keys.closeRecords, '-', '+'),
-      sibling.keys('*'),
-      sibling.eval('return 1', '0'),
-      requestForceLogout(openForceLogoutQueue(sibling, keys), { session_id: sessionId, reason: 'none' }),
-      sibling.flushall(),
-      sibling.config('GET', '*'),
+      internalService.publish(keys.commands, '{}'),
+      internalService.subscribe(keys.messages),
+      internalService.get(keys.denied(sessionId)),
+      internalService.mget(keys.denyListComplete, keys.denied(sessionId)),
+      internalService.set(keys.denied(sessionId), 'none:SESSION_REVOKED'),
+      internalService.zcard(keys.revocations),
+      internalService.xrange(keys.closeRecords, '-', '+'),
+      internalService.keys('*'),
+      internalService.eval('return 1', '0'),
+      requestForceLogout(openForceLogoutQueue(internalService, keys), { session_id: sessionId, reason: 'none' }),
+      internalService.flushall(),
+      internalService.config('GET', '*'),
     ];
     // All attempts are awaited together, because an early refusal that nobody awaits yet would count as unhandled.
     const outcomes = await Promise.allSettled(attempts);

@@ -1,31 +1,31 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import {
   type Device,
-  type GatewayScene,
+  type GatewayFixture,
   newDevice,
-  openGatewayScene,
+  openGatewayFixture,
   signToken,
   startReadyGateway,
   startTestGateway,
   type TestGateway,
-} from '../../support/gateway-scene.ts';
+} from '../../support/gateway-fixture.ts';
 import { type HandshakeOptions, openStream, refusalOf } from '../../support/push-client.ts';
 import { countEvents, type Line, type RecordedLog, recordLog } from '../../support/recorded-log.ts';
 
 const env = { TRUST_PROXY_HOPS: '1', MAX_STREAMS_PER_GROUP: '1' };
 const route = '/ws/push-stream/:id';
 
-let scene: GatewayScene;
+let fixture: GatewayFixture;
 let log: RecordedLog;
 let gateway: TestGateway;
 beforeAll(async () => {
-  scene = await openGatewayScene();
+  fixture = await openGatewayFixture();
   log = recordLog('push-gateway');
-  gateway = await startReadyGateway(scene, env, {}, log.logger);
+  gateway = await startReadyGateway(fixture, env, {}, log.logger);
 });
 afterAll(async () => {
   await gateway.close();
-  await scene.close();
+  await fixture.close();
 });
 
 /** Each test's refusals come from a separate network, so that none is left out of the audit log. */
@@ -61,7 +61,7 @@ test('a handshake without a token of this service is an event that names nobody'
 
 test('a handshake with an expired token is an event that names user and session', async () => {
   const device = newDevice();
-  const token = await signToken(scene.env, device, { ttlSeconds: 60, now: () => Date.now() - 120_000 });
+  const token = await signToken(fixture.env, device, { ttlSeconds: 60, now: () => Date.now() - 120_000 });
   const before = await counted('IAD_JWT_ACCESS_EXPIRED');
   expect((await refuse({ ...device, token })).status).toBe(401);
   expect(log.takeEvents()).toEqual([refused('IAD_JWT_ACCESS_EXPIRED', idsOf(device))]);
@@ -70,8 +70,8 @@ test('a handshake with an expired token is an event that names user and session'
 
 test('a handshake of a revoked session is an event that names user and session', async () => {
   const device = newDevice();
-  await scene.denyAndClose(device, { kind: 'revoked', reason: 'SESSION_REVOKED' });
-  expect((await refuse({ ...device, token: await signToken(scene.env, device) })).status).toBe(401);
+  await fixture.denyAndClose(device, { kind: 'revoked', reason: 'SESSION_REVOKED' });
+  expect((await refuse({ ...device, token: await signToken(fixture.env, device) })).status).toBe(401);
   expect(log.takeEvents()).toEqual([refused('IAD_JWT_ACCESS_INVALID', idsOf(device))]);
 });
 
@@ -79,7 +79,7 @@ test('a handshake of a revoked session is an event that names user and session',
 test('a handshake for the stream of another session is an event that names whose token it was', async () => {
   const device = newDevice();
   const before = await counted('ERR-STREAM-SESSION-MISMATCH');
-  expect((await refuse({ ...newDevice(), token: await signToken(scene.env, device) })).status).toBe(403);
+  expect((await refuse({ ...newDevice(), token: await signToken(fixture.env, device) })).status).toBe(403);
   expect(log.takeEvents()).toEqual([refused('ERR-STREAM-SESSION-MISMATCH', idsOf(device))]);
   expect(await counted('ERR-STREAM-SESSION-MISMATCH')).toBe(before + 1);
 });
@@ -88,7 +88,7 @@ test('a handshake that is refused for another reason is no event', async () => {
   const first = newDevice();
   const client = await gateway.open(first);
   const second = newDevice({ groupId: first.groupId });
-  expect((await refuse({ ...second, token: await signToken(scene.env, second) })).status).toBe(429);
+  expect((await refuse({ ...second, token: await signToken(fixture.env, second) })).status).toBe(429);
   expect((await refuse({ ...newDevice(), protocolVersion: 8 })).status).toBe(404);
   expect(log.takeEvents()).toEqual([]);
   client.socket.close();
@@ -97,10 +97,10 @@ test('a handshake that is refused for another reason is no event', async () => {
 
 test('a token that an open stream refuses is an event that names the stream', async () => {
   const device = newDevice();
-  const client = await openStream(gateway.base, { ...device, token: await signToken(scene.env, device) });
+  const client = await openStream(gateway.base, { ...device, token: await signToken(fixture.env, device) });
   await client.next();
   const before = await counted('ERR-STREAM-SESSION-MISMATCH');
-  for (const token of ['a.b.c', await signToken(scene.env, newDevice())]) {
+  for (const token of ['a.b.c', await signToken(fixture.env, newDevice())]) {
     client.send({ type: 'auth', access_token: token });
     expect(await client.next()).toMatchObject({ type: 'error' });
   }
@@ -117,7 +117,7 @@ test('a token that an open stream refuses is an event that names the stream', as
 // guarantees: refusal-flood-sampled
 test('a flood of bad handshakes writes a bounded number of lines, which stand for all of them', async () => {
   const own = recordLog('push-gateway');
-  const flooded = await startTestGateway(scene, env, {}, own.logger);
+  const flooded = await startTestGateway(fixture, env, {}, own.logger);
   const handshakes = 200;
   let left = handshakes;
   const lane = async () => {

@@ -2,34 +2,34 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   type Device,
-  type GatewayScene,
+  type GatewayFixture,
   newDevice,
-  openGatewayScene,
+  openGatewayFixture,
   signToken,
   startReadyGateway,
   type TestGateway,
   type TokenOptions,
-} from '../../support/gateway-scene.ts';
+} from '../../support/gateway-fixture.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { openStream } from '../../support/push-client.ts';
 import { openRawStream } from '../../support/raw-connection.ts';
 import { testEnvironment } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: GatewayScene;
+let fixture: GatewayFixture;
 let gateway: TestGateway;
 /** Milliseconds by which the gateway's clock is ahead. */
 let ahead = 0;
 const now = () => Date.now() + ahead;
 
 beforeAll(async () => {
-  scene = await openGatewayScene();
-  gateway = await startReadyGateway(scene, {}, { now });
+  fixture = await openGatewayFixture();
+  gateway = await startReadyGateway(fixture, {}, { now });
 });
 
 afterAll(async () => {
   await gateway.close();
-  await scene.close();
+  await fixture.close();
 });
 
 afterEach(() => {
@@ -41,7 +41,7 @@ async function openBriefly(ttlSeconds: number) {
   const device = newDevice();
   const client = await openStream(gateway.base, {
     ...device,
-    token: await signToken(scene.env, device, { ttlSeconds }),
+    token: await signToken(fixture.env, device, { ttlSeconds }),
   });
   await client.next();
   return client;
@@ -49,9 +49,9 @@ async function openBriefly(ttlSeconds: number) {
 
 describe('silent clients', () => {
   test('a client that is silent is pinged, and its stream ends if it does not answer, and only then', async () => {
-    const idle = await startReadyGateway(scene, { PUSH_IDLE_TIMEOUT_SECONDS: '8' });
+    const idle = await startReadyGateway(fixture, { PUSH_IDLE_TIMEOUT_SECONDS: '8' });
     const device = newDevice();
-    const token = await signToken(scene.env, device);
+    const token = await signToken(fixture.env, device);
     const opcodes: number[] = [];
     const openMute = async (): Promise<{ readonly ended: Promise<unknown> }> => {
       const heard = Promise.withResolvers<void>();
@@ -144,14 +144,14 @@ describe('the end of the token', () => {
 describe('an auth frame', () => {
   const auth = async (device: Device, options?: TokenOptions) => ({
     type: 'auth',
-    access_token: await signToken(scene.env, device, options),
+    access_token: await signToken(fixture.env, device, options),
   });
 
   test('an auth frame with a new token of the session extends the stream', async () => {
     const device = newDevice();
     const client = await openStream(gateway.base, {
       ...device,
-      token: await signToken(scene.env, device, { ttlSeconds: 10 }),
+      token: await signToken(fixture.env, device, { ttlSeconds: 10 }),
     });
     const witness = await openBriefly(10);
     const hello = await client.next();
@@ -194,10 +194,10 @@ describe('an auth frame', () => {
   });
 
   test('an auth frame of a session that is denied closes the stream as the deny list says', async () => {
-    const quiet = await startReadyGateway(scene, { RECONCILE_INTERVAL_MS: '4000' });
+    const quiet = await startReadyGateway(fixture, { RECONCILE_INTERVAL_MS: '4000' });
     const device = newDevice();
     const client = await quiet.open(device);
-    await scene.denySilently(device, 'none:LOGOUT_CONFIRMED');
+    await fixture.denySilently(device, 'none:LOGOUT_CONFIRMED');
     client.send(await auth(device));
     expect(await client.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
     await quiet.close();
@@ -223,16 +223,16 @@ describe('an auth frame while Redis is away', () => {
   afterEach(() => proxy.close());
 
   test('an auth frame while Redis is away neither extends nor ends the stream', async () => {
-    const cut = await startReadyGateway(scene, { REDIS_URL: proxy.url });
+    const cut = await startReadyGateway(fixture, { REDIS_URL: proxy.url });
     const device = newDevice();
     const client = await cut.open(device);
     proxy.cut();
     await eventually('the loss of Redis', async () => (await cut.unreadiness()).length > 0);
-    client.send({ type: 'auth', access_token: await signToken(scene.env, device) });
+    client.send({ type: 'auth', access_token: await signToken(fixture.env, device) });
     expect(await client.next()).toEqual({ type: 'error', error_code: 'ERR-DEPENDENCY-UNAVAILABLE' });
-    proxy.mend();
+    proxy.fix();
     await eventually('readiness', async () => (await cut.unreadiness()).length === 0);
-    client.send({ type: 'auth', access_token: await signToken(scene.env, device) });
+    client.send({ type: 'auth', access_token: await signToken(fixture.env, device) });
     expect(await client.next()).toMatchObject({ type: 'auth_ok' });
     await cut.close();
   });
@@ -247,12 +247,12 @@ describe('a second connection of a session', () => {
     expect(await first.closed).toEqual({ code: 4003, reason: 'STREAM_REPLACED' });
     second.send({ type: 'ping' });
     expect(await second.next()).toEqual({ type: 'pong' });
-    await scene.publishClose(device, 'LOGOUT_CONFIRMED');
+    await fixture.publishClose(device, 'LOGOUT_CONFIRMED');
     expect((await second.closed).code).toBe(1000);
   });
 
   test('a second connection of a session on another gateway replaces the first', async () => {
-    const other = await startReadyGateway(scene);
+    const other = await startReadyGateway(fixture);
     const device = newDevice();
     const first = await other.open(device);
     const second = await gateway.open(device);
@@ -264,7 +264,7 @@ describe('a second connection of a session', () => {
   });
 
   test('second connections of many sessions that move to another gateway at once replace the first of each', async () => {
-    const other = await startReadyGateway(scene);
+    const other = await startReadyGateway(fixture);
     const devices = Array.from({ length: 40 }, () => newDevice());
     const before = await Promise.all(devices.map((device) => gateway.open(device)));
     const after = await Promise.all(devices.map((device) => other.open(device)));
@@ -279,7 +279,7 @@ describe('a second connection of a session', () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const announce = (stream_number: number) =>
-      scene.publish({ type: 'replace', streams: [{ session_id: device.sessionId, stream_number }] });
+      fixture.publish({ type: 'replace', streams: [{ session_id: device.sessionId, stream_number }] });
     await announce(1);
     await announce(Number.MAX_SAFE_INTEGER);
     expect((await client.closed).code).toBe(4003);

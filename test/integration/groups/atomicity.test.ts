@@ -33,7 +33,7 @@ async function everything(): Promise<unknown[]> {
 }
 
 /** Creates an owner with a member, and an invite into another household. */
-async function newScene() {
+async function newFixture() {
   const [owner, target] = [await newSession(api), await newSession(api)];
   const member = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
   return { owner, member, target, invite: await insertInvite(api, target.home_group_id, { max_uses: 1 }) };
@@ -50,7 +50,7 @@ describe('a change of group that fails', () => {
     ['the heir', 'findAndModify', 'users', 1],
     ['the claims', 'update', 'user_sessions', 0],
   ])('an acceptance whose write of %s fails leaves everything as it was', async (_, command, collection, skip) => {
-    const { owner, invite } = await newScene();
+    const { owner, invite } = await newFixture();
     const before = await everything();
     const namespace = `${api.database}.${collection}`;
     const failing = { failCommands: [command], errorCode: operationFailed, namespace, appName };
@@ -65,7 +65,7 @@ describe('a change of group that fails', () => {
     ['the new household', 'insert', 'groups'],
     ['the invites of a group that is closed', 'update', 'invites'],
   ])('a leave whose write of %s fails leaves everything as it was', async (_, command, collection) => {
-    const { owner, invite } = await newScene();
+    const { owner, invite } = await newFixture();
     const office = await lastOfAnOffice();
     const before = await everything();
     const namespace = `${api.database}.${collection}`;
@@ -90,7 +90,7 @@ async function lastOfAnOffice(): Promise<Person> {
 }
 
 describe('a change of group whose commit loses its reply', () => {
-  async function expectMoved({ owner, member, target, invite }: Awaited<ReturnType<typeof newScene>>): Promise<void> {
+  async function expectMoved({ owner, member, target, invite }: Awaited<ReturnType<typeof newFixture>>): Promise<void> {
     expect(await api.collections.invites.findOne({ _id: invite })).toMatchObject({ uses: 1 });
     const { data } = (await currentGroup(api, await refresh(api, owner))).json;
     expect(data).toMatchObject({ home_group_id: target.home_group_id, role: 'member' });
@@ -100,16 +100,16 @@ describe('a change of group whose commit loses its reply', () => {
 
   // guarantees: move-complete
   test('a change of group whose commit loses its reply answers 200, and is made once', async () => {
-    const scene = await newScene();
+    const fixture = await newFixture();
     const before = proxy.dropped();
     proxy.dropReplyTo('commitTransaction');
-    expect((await withoutDeadlines(() => accept(api, scene.owner, scene.invite))).status).toBe(200);
+    expect((await withoutDeadlines(() => accept(api, fixture.owner, fixture.invite))).status).toBe(200);
     expect(proxy.dropped()).toBe(before + 1);
-    await expectMoved(scene);
+    await expectMoved(fixture);
   });
 
   test('a change of group whose commit loses its reply is read back first: nobody finds the invite used up by their own move', async () => {
-    const scene = await newScene();
+    const fixture = await newFixture();
     const noSuchTransaction = 251;
     const second: FailCommand = {
       failCommands: ['commitTransaction'],
@@ -119,16 +119,16 @@ describe('a change of group whose commit loses its reply', () => {
     };
     const answer = await withFailPoint(api.mongo, { skip: 1 }, second, () => {
       proxy.dropReplyTo('commitTransaction');
-      return withoutDeadlines(() => accept(api, scene.owner, scene.invite));
+      return withoutDeadlines(() => accept(api, fixture.owner, fixture.invite));
     });
     expect(answer.status).toBe(200);
-    await expectMoved(scene);
+    await expectMoved(fixture);
   });
 });
 
 // guarantees: move-complete
 test('a change of group whose answer is lost is repaired by the refresh that the app sends anyway', async () => {
-  const { owner, target, invite } = await newScene();
+  const { owner, target, invite } = await newFixture();
   await accept(api, owner, invite);
   // The app did not get the answer, so it sends the same request again.
   const repeated = await accept(api, owner, invite);

@@ -182,11 +182,11 @@ describe('an invite', () => {
   test('an invite into a group whose last member is just leaving makes the new member its owner, or is refused', () =>
     repeat(async () => {
       const [last, mover, elsewhere] = await Promise.all([newSession(api), newSession(api), newSession(api)]);
-      const [invite, way] = [await inviteOf(last), await inviteOf(elsewhere)];
+      const [invite, signInMethod] = [await inviteOf(last), await inviteOf(elsewhere)];
       const email = newEmail();
       const body = { email, password, space_creation_mode: 'JOIN_EXISTING', invite_token: invite };
       const [left, moved, registered] = await Promise.all([
-        accept(api, last, way),
+        accept(api, last, signInMethod),
         accept(api, mover, invite),
         api.registerAccount(body),
       ]);
@@ -237,15 +237,15 @@ describe('a household', () => {
     const people = await household(4);
     const [owner] = people;
     const invite = await inviteOf(owner);
-    const strangers = await Promise.all(Array.from({ length: 3 }, () => newSession(api)));
+    const unknownDevices = await Promise.all(Array.from({ length: 3 }, () => newSession(api)));
     const accounts = await Promise.all(Array.from({ length: 2 }, () => registerAccount(api)));
     await Promise.all([
       ...people.map((person) => leave(api, person)),
       ...people.map(({ email }) => logIn(api, email)),
       ...people.map((person) => refresh(api, person)),
-      ...strangers.map((stranger) => accept(api, stranger, invite)),
+      ...unknownDevices.map((unknownDevice) => accept(api, unknownDevice, invite)),
       ...accounts.map(async ({ email }) => accept(api, await logIn(api, email), invite)),
     ]);
-    for (const person of [...people, ...strangers]) await expectAtHome(person);
+    for (const person of [...people, ...unknownDevices]) await expectAtHome(person);
   });
 });

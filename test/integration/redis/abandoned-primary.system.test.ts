@@ -7,8 +7,8 @@ import { type GuardedFolder, openGuardedFolder } from '../../support/create-proc
 import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
 import { startTestServices, type TestServices } from '../../support/test-services.ts';
-import { openSibling } from '../../support/verifier-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { openInternalService } from '../../support/verifier-fixture.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
 
 let folder: GuardedFolder;
@@ -46,8 +46,8 @@ const listedBy = async (api: TestApi, session: TokenPair) => (await api.listSess
 test('after a split, no service at the abandoned primary says "allow" for a session that has ended at the new one', async () => {
   const { api } = services;
   const [ended, kept] = [await newSession(api), await newSession(api)];
-  const sibling = openSibling(services, group.url, { graceSeconds: 1 });
-  await sibling.until(ended.access_token, 'good');
+  const internalService = openInternalService(services, group.url, { graceSeconds: 1 });
+  await internalService.until(ended.access_token, 'good');
   // The worker would write MongoDB's revocations to the abandoned primary.
   await services.worker.close();
   await group.splitBrain();
@@ -61,13 +61,13 @@ test('after a split, no service at the abandoned primary says "allow" for a sess
   const heard = new Set<string | number>();
   const ask = async () => {
     heard.add(await listedBy(api, ended)).add(await services.refusal(ended));
-    return sibling.verdict(ended.access_token);
+    return internalService.verdict(ended.access_token);
   };
   await eventually('the sibling’s grace has ended', async () => (await ask()) !== 'good');
   for (let round = 0; round < 50; round += 1) heard.add(await ask());
   expect(heard).toEqual(new Set([401, 503, 'ERR-DEPENDENCY-UNAVAILABLE']));
   expect([await listedBy(api, kept), await services.refusal(kept)]).toEqual([200, 503]);
-  expect(await sibling.verdict(kept.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+  expect(await internalService.verdict(kept.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
   expect([await listedBy(elsewhere, ended), await listedBy(elsewhere, kept)]).toEqual([401, 200]);
-  sibling.close();
+  internalService.close();
 });

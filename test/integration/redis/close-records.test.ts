@@ -1,32 +1,32 @@
 import { createCloseRecorder, findCloseRecords } from '@auth-account/messaging/close-records';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
-  type GatewayScene,
+  type GatewayFixture,
   newDevice,
-  openGatewayScene,
+  openGatewayFixture,
   startReadyGateway,
   type TestGateway,
-} from '../../support/gateway-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
+} from '../../support/gateway-fixture.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: GatewayScene;
+let fixture: GatewayFixture;
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  scene = await openGatewayScene();
-  gateway = await startReadyGateway(scene);
+  fixture = await openGatewayFixture();
+  gateway = await startReadyGateway(fixture);
 });
 
 afterAll(async () => {
   await gateway.close();
-  await scene.close();
+  await fixture.close();
 });
 
 const find = (requestId: string, since?: number) =>
-  findCloseRecords(scene.redis, scene.keys, { requestId, ...(since === undefined ? {} : { since }) });
+  findCloseRecords(fixture.redis, fixture.keys, { requestId, ...(since === undefined ? {} : { since }) });
 
 const close = (sessionId: string, requestId: string) =>
-  scene.publish({
+  fixture.publish({
     type: 'close',
     session_id: sessionId,
     reason: 'LOGOUT_CONFIRMED',
@@ -66,12 +66,12 @@ describe('a stream that is closed on a command', () => {
   test('a stream is closed even if its record cannot be written, and that is counted', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
-    const { closeRecords } = scene.keys;
-    await scene.redis.set(closeRecords, 'no stream');
+    const { closeRecords } = fixture.keys;
+    await fixture.redis.set(closeRecords, 'no stream');
     await close(device.sessionId, 'logout-3');
     expect((await client.closed).code).toBe(1000);
     await eventually('the count', async () => (await gateway.metric('push_close_records_lost_total')) === 1);
-    await scene.redis.del(closeRecords);
+    await fixture.redis.del(closeRecords);
   });
 });
 
@@ -79,7 +79,7 @@ describe('the records', () => {
   test('the records are read page by page, and go after a day and when they are too many', async () => {
     const lost: number[] = [];
     const record = (now: () => number, requestId: string, count: number) => {
-      const recorder = createCloseRecorder({ ...scene, gateway: 'pod-1', onLost: (n) => lost.push(n), now });
+      const recorder = createCloseRecorder({ ...fixture, gateway: 'pod-1', onLost: (n) => lost.push(n), now });
       for (let index = 0; index < count; index += 1) {
         recorder.record({ requestId, sessionId: `s-${index}`, reason: 'SESSION_REVOKED', at: index, latencyMs: 1 });
       }
@@ -88,21 +88,24 @@ describe('the records', () => {
     await eventually('all of them', async () => (await find('many')).length === 2_500);
     expect((await find('many')).map(({ at }) => at)).toEqual(Array.from({ length: 2_500 }, (_, index) => index));
     record(() => Date.now() + 25 * 60 * 60_000, 'tomorrow', 1);
-    await eventually('the end of the old ones', async () => (await scene.redis.xlen(scene.keys.closeRecords)) < 200);
+    await eventually(
+      'the end of the old ones',
+      async () => (await fixture.redis.xlen(fixture.keys.closeRecords)) < 200,
+    );
     // In pieces, because a script blocks the other tests that use this Redis.
     for (let piece = 0; piece < 101; piece += 1) {
-      await scene.redis.eval(
+      await fixture.redis.eval(
         "for i = 1, 1000 do redis.call('XADD', KEYS[1], '*', 'request_id', 'other') end",
         1,
-        scene.keys.closeRecords,
+        fixture.keys.closeRecords,
       );
     }
     record(Date.now, 'last', 1);
     await eventually('the surplus records are removed', async () => {
-      return (await scene.redis.xlen(scene.keys.closeRecords)) < 100_200;
+      return (await fixture.redis.xlen(fixture.keys.closeRecords)) < 100_200;
     });
     expect(await find('last')).toHaveLength(1);
     expect(lost).toEqual([]);
-    expect(await scene.redis.pttl(scene.keys.closeRecords)).toBeGreaterThan(0);
+    expect(await fixture.redis.pttl(fixture.keys.closeRecords)).toBeGreaterThan(0);
   });
 });

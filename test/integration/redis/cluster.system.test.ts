@@ -23,9 +23,9 @@ import { type RedisCluster, startRedisCluster } from '../../support/redis-cluste
 import { testEnvironment } from '../../support/test-environment.ts';
 import { startTestServices, type TestServices } from '../../support/test-services.ts';
 import { untilUnchanged } from '../../support/until-unchanged.ts';
-import { openSibling, refused } from '../../support/verifier-scene.ts';
+import { openInternalService, refused } from '../../support/verifier-fixture.ts';
 import { newEvent } from '../../support/worker-events.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { startExampleConsumer } from '../../tools/demo/example-consumer.ts';
 
 const binary = await provideRedisBinary({ log: () => undefined });
@@ -175,12 +175,12 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
       right.replace('{auth}', `{${services.name}}`),
     );
     for (const node of cluster.nodes) await commandTo(node, 'ACL', 'SETUSER', user, ...rights);
-    const sibling = openSibling(services, cluster.url.replace('://', `://${user}:secret@`));
+    const internalService = openInternalService(services, cluster.url.replace('://', `://${user}:secret@`));
     const session = await newSession(services.api);
-    await sibling.until(session.access_token, 'good');
+    await internalService.until(session.access_token, 'good');
     await logOut(services.api, session);
-    await sibling.until(session.access_token, refused);
-    sibling.close();
+    await internalService.until(session.access_token, refused);
+    internalService.close();
   });
 
   test('authctl ends by itself, because it reads the map of the slots no second time', async () => {

@@ -19,7 +19,7 @@ import { authctl } from '../../support/authctl.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 let direct: Redis;
 let proxy: HoldingProxy;

@@ -19,29 +19,29 @@ import { failFastOptions, openRedis } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import {
-  type ConsumerAclScene,
+  type ConsumerAclFixture,
   keys,
-  openConsumerAclScene,
+  openConsumerAclFixture,
   queueName,
   refusal,
-} from '../../support/consumer-acl-scene.ts';
+} from '../../support/consumer-acl-fixture.ts';
 import { readDocumentedAcl } from '../../support/documented-acl.ts';
 import { newEvent } from '../../support/worker-events.ts';
 
-let scene: ConsumerAclScene;
+let fixture: ConsumerAclFixture;
 
 beforeAll(async () => {
-  scene = await openConsumerAclScene();
+  fixture = await openConsumerAclFixture();
 });
 
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 describe('refusals of the Redis user of docs/consumers.md', () => {
-  let sibling: Redis;
+  let internalService: Redis;
   const id = randomUUID();
-  const forceLogouts = () => openForceLogoutQueue(sibling, keys);
-  const denyList = () => createDenyList(sibling, keys, denialLifetimeMs(600));
-  const messages = () => createPushMessagePublisher(sibling, keys);
+  const forceLogouts = () => openForceLogoutQueue(internalService, keys);
+  const denyList = () => createDenyList(internalService, keys, denialLifetimeMs(600));
+  const messages = () => createPushMessagePublisher(internalService, keys);
   const queueKey = (name: string, part: string) => `${keys.queuePrefix}:${name}:${part}`;
   const othersQueue = subscriberQueueName(registeredTopic, 'pantry');
   const denial = { kind: 'revoked', reason: 'SESSION_REVOKED' } as const;
@@ -49,43 +49,49 @@ describe('refusals of the Redis user of docs/consumers.md', () => {
   const close = { type: 'close', session_id: id, reason: 'SESSION_REVOKED', request_id: 'r', decided_at: 1 } as const;
 
   beforeAll(() => {
-    sibling = openRedis({ REDIS_URL: scene.url }, { ...failFastOptions(), enableOfflineQueue: true }) as Redis;
+    internalService = openRedis(
+      { REDIS_URL: fixture.url },
+      { ...failFastOptions(), enableOfflineQueue: true },
+    ) as Redis;
   });
-  afterAll(() => sibling.disconnect());
+  afterAll(() => internalService.disconnect());
 
   // guarantees: consumer-rights
   test.each<[what: string, attempt: () => Promise<unknown>]>([
     ['ordering a forced logout', () => requestForceLogout(forceLogouts(), { session_id: id, reason: 'none' })],
     ['looking at one', () => findForceLogout(forceLogouts(), id)],
     ['looking at all', () => listForceLogouts(forceLogouts(), 'waiting', 10)],
-    ['its keys', () => sibling.lrange(queueKey(forceLogoutQueue, 'wait'), 0, -1)],
-    ["adding to another subscriber's queue", () => addEvent(openEventQueue(othersQueue, sibling, keys), newEvent())],
-    ["another subscriber's jobs", () => sibling.hgetall(queueKey(othersQueue, id))],
-    ["another subscriber's lists", () => sibling.lrange(queueKey(othersQueue, 'wait'), 0, -1)],
-    ['waiting for them', () => sibling.bzpopmin(queueKey(othersQueue, 'marker'), 0.01)],
-    ['a queue whose name begins like its own', () => sibling.get(queueKey(`${queueName}-2`, 'id'))],
-    ["the topic's own queue", () => addEvent(openEventQueue(registeredTopic, sibling, keys), newEvent())],
+    ['its keys', () => internalService.lrange(queueKey(forceLogoutQueue, 'wait'), 0, -1)],
+    [
+      "adding to another subscriber's queue",
+      () => addEvent(openEventQueue(othersQueue, internalService, keys), newEvent()),
+    ],
+    ["another subscriber's jobs", () => internalService.hgetall(queueKey(othersQueue, id))],
+    ["another subscriber's lists", () => internalService.lrange(queueKey(othersQueue, 'wait'), 0, -1)],
+    ['waiting for them', () => internalService.bzpopmin(queueKey(othersQueue, 'marker'), 0.01)],
+    ['a queue whose name begins like its own', () => internalService.get(queueKey(`${queueName}-2`, 'id'))],
+    ["the topic's own queue", () => addEvent(openEventQueue(registeredTopic, internalService, keys), newEvent())],
     [
       "moving a job of its own into another's queue",
       () => move(queueKey(queueName, 'wait'), queueKey(othersQueue, 'wait')),
     ],
     ['denying', () => denyList().denyAndClose([entry])],
-    ['reading a denial', () => sibling.get(keys.denied(id))],
-    ['lifting a denial', () => sibling.del(keys.denied(id))],
-    ['the revocations', () => sibling.zcard(keys.revocations)],
-    ['saying that the list is complete', () => sibling.set(keys.denyListComplete, '1')],
-    ['taking that away', () => sibling.del(keys.denyListComplete)],
+    ['reading a denial', () => internalService.get(keys.denied(id))],
+    ['lifting a denial', () => internalService.del(keys.denied(id))],
+    ['the revocations', () => internalService.zcard(keys.revocations)],
+    ['saying that the list is complete', () => internalService.set(keys.denyListComplete, '1')],
+    ['taking that away', () => internalService.del(keys.denyListComplete)],
     ['reading a denial within a script', () => script("return redis.call('GET', KEYS[1])", keys.denied(id))],
     ['reading one that the script does not name', () => script(`return redis.call('GET', '${keys.denied(id)}')`)],
-    ['numbering streams', () => createStreamNumbers(sibling, keys)()],
-    ['the records of closes', () => sibling.xrange(keys.closeRecords, '-', '+')],
-    ['reading a limit', () => sibling.get(`${keys.limit('login')}:x`)],
-    ['resetting a limit', () => sibling.del(`${keys.limit('login')}:x`)],
-    ['commands to the gateways', () => createCommandPublisher(sibling, keys)(close)],
+    ['numbering streams', () => createStreamNumbers(internalService, keys)()],
+    ['the records of closes', () => internalService.xrange(keys.closeRecords, '-', '+')],
+    ['reading a limit', () => internalService.get(`${keys.limit('login')}:x`)],
+    ['resetting a limit', () => internalService.del(`${keys.limit('login')}:x`)],
+    ['commands to the gateways', () => createCommandPublisher(internalService, keys)(close)],
     ['commands within a script', () => script(`return redis.call('PUBLISH', '${keys.commands}', '{}')`)],
     ['messages to apps', () => messages().toSession(id, { topic: 'x', payload: 1 })],
-    ['listening', () => sibling.subscribe(keys.commands)],
-    ['listening to a pattern', () => sibling.psubscribe('*')],
+    ['listening', () => internalService.subscribe(keys.commands)],
+    ['listening to a pattern', () => internalService.psubscribe('*')],
     ...(
       [
         ['KEYS', '*'],
@@ -114,7 +120,7 @@ describe('refusals of the Redis user of docs/consumers.md', () => {
       ] as const
     ).map(([name, ...args]): [string, () => Promise<unknown>] => [
       [name, ...args].join(' '),
-      () => sibling.call(name, ...args),
+      () => internalService.call(name, ...args),
     ]),
     ['FLUSHALL within a script', () => script("return redis.call('FLUSHALL')")],
     ['KEYS within a script', () => script("return redis.call('KEYS', '*')")],
@@ -123,11 +129,11 @@ describe('refusals of the Redis user of docs/consumers.md', () => {
   });
 
   function script(text: string, ...names: string[]): Promise<unknown> {
-    return sibling.eval(text, names.length, ...names);
+    return internalService.eval(text, names.length, ...names);
   }
 
   function move(from: string, to: string): Promise<unknown> {
-    return sibling.rpoplpush(from, to);
+    return internalService.rpoplpush(from, to);
   }
 });
 
@@ -153,7 +159,7 @@ describe('the commands of docs/consumers.md', () => {
         return readFile(join(folder, file ?? `${name}-?.js`), 'utf8');
       }),
     );
-    const known = new Set(((await scene.admin.call('COMMAND')) as [string][]).map(([name]) => name));
+    const known = new Set(((await fixture.admin.call('COMMAND')) as [string][]).map(([name]) => name));
     // A command is in quotes, even if a variable holds it.
     const words = texts.flatMap((text) =>
       [...text.matchAll(/["']([A-Z]+)["']/g)].map(([, word = '']) => word.toLowerCase()),

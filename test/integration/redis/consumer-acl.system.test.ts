@@ -16,30 +16,30 @@ import { openRedis, type RedisClient, workerOptions } from '@auth-account/redis'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, MongoClient } from 'mongodb';
 import {
-  type ConsumerAclScene,
+  type ConsumerAclFixture,
   keys,
-  openConsumerAclScene,
+  openConsumerAclFixture,
   queueName,
   refusal,
   subscriber,
-} from '../../support/consumer-acl-scene.ts';
+} from '../../support/consumer-acl-fixture.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { newDeletedEvent, newEvent } from '../../support/worker-events.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 const database = uniqueName();
 const mongo = new MongoClient(testEnvironment().mongodbUri);
-let scene: ConsumerAclScene;
+let fixture: ConsumerAclFixture;
 let queue: EventQueue;
 
 beforeAll(async () => {
-  scene = await openConsumerAclScene();
-  queue = openEventQueue(queueName, scene.admin, keys, consumedJobOptions);
+  fixture = await openConsumerAclFixture();
+  queue = openEventQueue(queueName, fixture.admin, keys, consumedJobOptions);
 });
 
 afterAll(async () => {
   await queue.close();
-  await scene.close();
+  await fixture.close();
   await mongo.db(database).dropDatabase();
   await mongo.close();
 });
@@ -62,11 +62,11 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     name: string = subscriber,
     isOfAccounts = false,
   ) {
-    await scene.admin.call('ACL', 'LOG', 'RESET');
+    await fixture.admin.call('ACL', 'LOG', 'RESET');
     const reports: ConsumerReport[] = [];
     const errors: string[] = [];
     const collection = mongo.db(database).collection<InboxDocument>('inbox');
-    const connection = openRedis({ REDIS_URL: scene.url }, workerOptions());
+    const connection = openRedis({ REDIS_URL: fixture.url }, workerOptions());
     connection.on('error', (error) => errors.push(error.message));
     const parts = {
       connection,
@@ -82,7 +82,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
       : createEventConsumer({ ...parts, channel: registeredChannel, schema: RegisteredEvent });
     open.push({ consumer, connection });
     /** Returns the consumer's errors, and Redis's refusals to the user, even those that nobody reports. */
-    const refusals = async () => [...errors, ...((await scene.admin.call('ACL', 'LOG')) as unknown[])];
+    const refusals = async () => [...errors, ...((await fixture.admin.call('ACL', 'LOG')) as unknown[])];
     return { reports, errors, refusals, outcomes: () => reports.map(({ outcome }) => outcome) };
   }
 
@@ -106,7 +106,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
 
   test('a sibling’s Redis user consumes account events', async () => {
     const { outcomes, refusals } = await consume(async () => undefined, subscriber, true);
-    const accountQueue = openEventQueue(subscriberQueueName(accountChannel, subscriber), scene.admin, keys);
+    const accountQueue = openEventQueue(subscriberQueueName(accountChannel, subscriber), fixture.admin, keys);
     await addEvent(accountQueue, newDeletedEvent());
     await eventually('the acknowledgement', async () => (await accountQueue.getCompletedCount()) === 1);
     expect(outcomes()).toEqual(['processed']);
@@ -132,9 +132,9 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     const lock = `${keys.queuePrefix}:${queueName}:${event.id}:lock`;
     let renewals = 0;
     const { outcomes, refusals } = await consume(async () => {
-      let last = await scene.admin.pttl(lock);
+      let last = await fixture.admin.pttl(lock);
       await eventually('two renewals of the lock', async () => {
-        const now = await scene.admin.pttl(lock);
+        const now = await fixture.admin.pttl(lock);
         // Without a renewal, the lock's remaining time only falls.
         if (now > last) renewals += 1;
         last = now;
@@ -152,7 +152,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
   test('a sibling’s Redis user consumes nothing of another subscriber', async () => {
     const others = openEventQueue(
       subscriberQueueName(registeredChannel, 'pantry'),
-      scene.admin,
+      fixture.admin,
       keys,
       consumedJobOptions,
     );

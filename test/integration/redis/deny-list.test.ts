@@ -3,27 +3,27 @@ import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { createAnnounce } from '../../../services/api/src/announcements/announce.ts';
-import { type GatewayScene, openGatewayScene } from '../../support/gateway-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { type GatewayFixture, openGatewayFixture } from '../../support/gateway-fixture.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: GatewayScene;
+let fixture: GatewayFixture;
 let listening: Redis;
 const published: GatewayCommand[] = [];
 
 beforeAll(async () => {
-  scene = await openGatewayScene();
-  listening = scene.redis.duplicate();
+  fixture = await openGatewayFixture();
+  listening = fixture.redis.duplicate();
   listening.on('message', (_, message) => published.push(JSON.parse(message)));
-  await listening.subscribe(scene.keys.commands);
+  await listening.subscribe(fixture.keys.commands);
 });
 afterAll(async () => {
   listening.disconnect();
-  await scene.close();
+  await fixture.close();
 });
 
 test('the other stream that a logout closes is closed by a logout, however the session had ended before', async () => {
   const announce = createAnnounce({
-    denyList: scene.denyList,
+    denyList: fixture.denyList,
     logger: createLogger({ service: 'api', level: 'silent' }),
     onLost: () => undefined,
   });
@@ -35,6 +35,6 @@ test('the other stream that a logout closes is closed by a logout, however the s
     { ...close, session_id: 'tablet', reason: 'SESSION_REVOKED' },
     { ...close, session_id: 'phone', reason: 'LOGOUT_CONFIRMED' },
   ]);
-  const denied = await scene.denyList.find(['tablet', 'phone']);
+  const denied = await fixture.denyList.find(['tablet', 'phone']);
   expect(denied).toEqual([{ kind: 'revoked', reason: 'SESSION_REVOKED' }, undefined]);
 });

@@ -19,7 +19,7 @@ import { endJobLock } from '../../support/end-job-lock.ts';
 import { type OwnProcess, startConsumerProcess } from '../../support/service-process.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 import { newEvent } from '../../support/worker-events.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import {
   type ExampleConsumerOptions,
   type StartingConfiguration,

@@ -7,8 +7,8 @@ import { closeBoundMs } from '../../support/close-bound.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
 import { openStreamAsApp, startTestServices, type TestServices } from '../../support/test-services.ts';
-import { openSibling, refused } from '../../support/verifier-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { openInternalService, refused } from '../../support/verifier-fixture.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
 let folder: GuardedFolder;
 let group: SentinelGroup;
@@ -37,8 +37,8 @@ test('after Sentinel’s failover to an older replica, no part says "allow", str
     await openStreamAsApp(services, meanwhile),
     await openStreamAsApp(services, after),
   ];
-  const sibling = openSibling(services, group.url);
-  await sibling.until(before.access_token, 'good');
+  const internalService = openInternalService(services, group.url);
+  await internalService.until(before.access_token, 'good');
   // The replica keeps its data, including the sentinel key, but receives nothing more, because it cannot log in.
   const [onPrimary, onReplica] = [new Redis(group.primary.url), new Redis(group.replica.url)];
   for (const client of [onPrimary, onReplica]) client.on('error', () => undefined);
@@ -46,7 +46,7 @@ test('after Sentinel’s failover to an older replica, no part says "allow", str
   await onPrimary.call('CLIENT', 'KILL', 'TYPE', 'replica');
   expect((await logOut(api, before)).status).toBe(200);
   expect(await services.refusal(before)).toBe(401);
-  await sibling.until(before.access_token, refused);
+  await internalService.until(before.access_token, refused);
   await group.primary.kill();
   expect((await logOut(api, meanwhile)).status).toBe(200);
   await group.failOver();
@@ -54,7 +54,7 @@ test('after Sentinel’s failover to an older replica, no part says "allow", str
   const headers = bearer(before);
   const answers = new Set<number>();
   const ask = async () => {
-    expect(await sibling.verdict(before.access_token)).not.toBe('good');
+    expect(await internalService.verdict(before.access_token)).not.toBe('good');
     answers.add(await services.refusal(before));
     answers.add((await api.listSessions(headers)).status);
   };
@@ -85,8 +85,8 @@ test('after Sentinel’s failover to an older replica, no part says "allow", str
   const last = await afterStream.closed;
   expect([last.code, last.reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
   expect(last.at - loggedOutAt).toBeLessThan(closeBoundMs);
-  for (const ended of [before, meanwhile, after]) await sibling.until(ended.access_token, refused);
-  sibling.close();
+  for (const ended of [before, meanwhile, after]) await internalService.until(ended.access_token, refused);
+  internalService.close();
   const account = await registerAccount(api);
   await services.receiver.waitFor(account.user_id);
   for (const client of [onPrimary, onReplica]) client.disconnect();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { collectionsOf, createTransactionRunner, ensureIndexes } from '@auth-account/stores';
-import { challengeState, codeAddress } from '@auth-account/stores/challenges';
+import { challengeState, codeEmail } from '@auth-account/stores/challenges';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, type CommandStartedEvent, type Db, type Document, MongoClient } from 'mongodb';
@@ -65,13 +65,13 @@ test('the id alone opens no challenge of another purpose, or of another caller',
 test('a code for a change of the address goes to the new one, and any other to the present one', () => {
   const [email, pending_email] = ['Old@example.com', 'New@example.com'];
   const old = { email, emailKey: 'old@example.com' };
-  expect(codeAddress({ email, pending_email }, 'email_change')).toEqual({
+  expect(codeEmail({ email, pending_email }, 'email_change')).toEqual({
     email: pending_email,
     emailKey: 'new@example.com',
   });
-  expect(codeAddress({ email, pending_email }, purpose)).toEqual(old);
-  expect(codeAddress({ email }, purpose)).toEqual(old);
-  expect(codeAddress({ email }, 'email_change')).toBeUndefined();
+  expect(codeEmail({ email, pending_email }, purpose)).toEqual(old);
+  expect(codeEmail({ email }, purpose)).toEqual(old);
+  expect(codeEmail({ email }, 'email_change')).toBeUndefined();
 });
 
 test('each try counts, and the last one too', async () => {

@@ -3,29 +3,29 @@ import { type DeletionStore, erasureTime } from '@auth-account/stores/deletions'
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClientSession } from 'mongodb';
-import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
 
-let scene: AccountScene;
+let fixture: AccountFixture;
 let store: DeletionStore;
 beforeAll(async () => {
-  scene = await openAccountScene();
-  store = scene.deps.deletions;
+  fixture = await openAccountFixture();
+  store = fixture.deps.deletions;
 });
 beforeEach(async () => {
-  await scene.clear();
-  const { groups, erasedSessions, idempotency } = scene.collections;
+  await fixture.clear();
+  const { groups, erasedSessions, idempotency } = fixture.collections;
   await Promise.all([groups.deleteMany(), erasedSessions.deleteMany(), idempotency.deleteMany()]);
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
-const after = (ms: number) => new Date(scene.now().getTime() + ms);
+const after = (ms: number) => new Date(fixture.now().getTime() + ms);
 const day = 86_400_000;
 
 const inTransaction = <T>(work: (session: ClientSession) => Promise<T>) =>
-  scene.mongo.withSession((session) => session.withTransaction(() => work(session)));
+  fixture.mongo.withSession((session) => session.withTransaction(() => work(session)));
 /** Runs the work in a transaction and rolls it back. */
 const inVain = <T>(work: (session: ClientSession) => Promise<T>) =>
-  scene.mongo.withSession(async (session) => {
+  fixture.mongo.withSession(async (session) => {
     session.startTransaction();
     const result = await work(session);
     await session.abortTransaction();
@@ -39,85 +39,88 @@ const changes: [string, Partial<UserDocument>][] = [
 ];
 
 test('the time of an erasure is the given number of days after its order', () => {
-  expect(erasureTime(scene.now(), 14)).toEqual(after(14 * day));
+  expect(erasureTime(fixture.now(), 14)).toEqual(after(14 * day));
 });
 
 describe('an order of a deletion', () => {
   test('an order of a deletion sets the time once, and nobody else’s', async () => {
-    const [user, other] = [await scene.user(), await scene.user()];
+    const [user, other] = [await fixture.user(), await fixture.user()];
     const order = (at: Date) => inTransaction((session) => store.schedule(user, at, session));
     expect(await order(after(3 * day))).toEqual({ deletesAt: after(3 * day), isNew: true, isVerified: false });
-    expect(await scene.storedUser(user._id)).toEqual({ ...user, deletes_at: after(3 * day), touches: 1 });
+    expect(await fixture.storedUser(user._id)).toEqual({ ...user, deletes_at: after(3 * day), touches: 1 });
     expect(await order(after(9 * day))).toEqual({ deletesAt: after(3 * day), isNew: false, isVerified: false });
-    expect(await scene.storedUser(user._id)).toEqual({ ...user, deletes_at: after(3 * day), touches: 2 });
-    expect(await scene.storedUser(other._id)).toEqual(other);
+    expect(await fixture.storedUser(user._id)).toEqual({ ...user, deletes_at: after(3 * day), touches: 2 });
+    expect(await fixture.storedUser(other._id)).toEqual(other);
   });
 
   test.each(changes)('an order of a deletion does nothing if the %s was changed since', async (_, fields) => {
-    const user = await scene.user();
+    const user = await fixture.user();
     const changed = { ...user, ...fields };
-    await scene.collections.users.replaceOne({ _id: user._id }, changed);
+    await fixture.collections.users.replaceOne({ _id: user._id }, changed);
     expect(await inTransaction((session) => store.schedule(user, after(day), session))).toBeUndefined();
-    expect(await scene.storedUser(user._id)).toEqual(changed);
+    expect(await fixture.storedUser(user._id)).toEqual(changed);
   });
 
   test('an order of a deletion is undone with its transaction', async () => {
-    const user = await scene.user();
+    const user = await fixture.user();
     expect(await inVain((session) => store.schedule(user, after(day), session))).toMatchObject({ isNew: true });
-    expect(await scene.storedUser(user._id)).toEqual(user);
+    expect(await fixture.storedUser(user._id)).toEqual(user);
   });
 });
 
 describe('a cancellation', () => {
   const cancel = (user: UserDocument, which?: Parameters<DeletionStore['cancel']>[3]) =>
-    inTransaction((session) => store.cancel(user, scene.now(), session, which));
+    inTransaction((session) => store.cancel(user, fixture.now(), session, which));
 
   test('a cancellation removes the account’s time, and nobody else’s', async () => {
-    const { deletes_at, ...user } = await scene.user({ deletes_at: after(1) });
-    const other = await scene.user({ deletes_at: after(1) });
+    const { deletes_at, ...user } = await fixture.user({ deletes_at: after(1) });
+    const other = await fixture.user({ deletes_at: after(1) });
     expect(await cancel(user)).toBe(true);
-    expect(await scene.storedUser(user._id)).toEqual({ ...user, touches: 1 });
-    expect(await scene.storedUser(other._id)).toEqual(other);
+    expect(await fixture.storedUser(user._id)).toEqual({ ...user, touches: 1 });
+    expect(await fixture.storedUser(other._id)).toEqual(other);
   });
 
   test.each<[string, () => Partial<UserDocument>]>([
     ['nobody has ordered it', () => ({})],
-    ['its time has come', () => ({ deletes_at: scene.now() })],
+    ['its time has come', () => ({ deletes_at: fixture.now() })],
     ['the account is disabled', () => ({ deletes_at: after(1), disabled_at: new Date(0) })],
   ])('a cancellation does nothing if %s', async (_, fields) => {
-    const user = await scene.user(fields());
+    const user = await fixture.user(fields());
     expect(await cancel(user)).toBe(false);
-    expect(await scene.storedUser(user._id)).toEqual(user);
+    expect(await fixture.storedUser(user._id)).toEqual(user);
   });
 
   test.each(changes)('a cancellation does nothing if the %s was changed since', async (_, fields) => {
-    const user = await scene.user({ deletes_at: after(1), ...fields });
+    const user = await fixture.user({ deletes_at: after(1), ...fields });
     const { password_changed_at, ...seen } = { ...user, email_key: user.email };
     expect(await cancel(seen)).toBe(false);
-    expect(await scene.storedUser(user._id)).toEqual(user);
+    expect(await fixture.storedUser(user._id)).toEqual(user);
   });
 
   test('a cancellation by an operator applies to a disabled account too', async () => {
-    const user = await scene.user({ deletes_at: after(1), disabled_at: new Date(0) });
+    const user = await fixture.user({ deletes_at: after(1), disabled_at: new Date(0) });
     expect(await cancel(user, { isOperator: true })).toBe(true);
-    expect(await scene.storedUser(user._id)).not.toHaveProperty('deletes_at');
+    expect(await fixture.storedUser(user._id)).not.toHaveProperty('deletes_at');
   });
 
   test('a cancellation is undone with its transaction', async () => {
-    const user = await scene.user({ deletes_at: after(1) });
-    expect(await inVain((session) => store.cancel(user, scene.now(), session))).toBe(true);
-    expect(await scene.storedUser(user._id)).toEqual(user);
+    const user = await fixture.user({ deletes_at: after(1) });
+    expect(await inVain((session) => store.cancel(user, fixture.now(), session))).toBe(true);
+    expect(await fixture.storedUser(user._id)).toEqual(user);
   });
 });
 
 describe('a worker', () => {
-  const claim = (lease: string, now = scene.now()) =>
-    store.claim({ lease, now, dueBy: scene.now(), until: new Date(now.getTime() + 60_000) });
+  const claim = (lease: string, now = fixture.now()) =>
+    store.claim({ lease, now, dueBy: fixture.now(), until: new Date(now.getTime() + 60_000) });
 
   test('a worker takes the account that has been due for longest, for as long as its lease lasts', async () => {
-    const [later, first] = [await scene.user({ deletes_at: after(0) }), await scene.user({ deletes_at: after(-1) })];
-    await scene.user({ deletes_at: after(1) });
-    await scene.user();
+    const [later, first] = [
+      await fixture.user({ deletes_at: after(0) }),
+      await fixture.user({ deletes_at: after(-1) }),
+    ];
+    await fixture.user({ deletes_at: after(1) });
+    await fixture.user();
     const leased = (user: UserDocument, lease: string, until: Date) => ({
       user: { ...user, erasure: { lease, until } },
       lease,
@@ -129,32 +132,38 @@ describe('a worker', () => {
   });
 
   test('a worker counts the accounts that are due, up to a limit', async () => {
-    for (const deletes_at of [after(-1), after(0), after(1)]) await scene.user({ deletes_at });
-    await scene.user();
-    expect([await store.countDue(scene.now(), 10), await store.countDue(scene.now(), 1)]).toEqual([2, 1]);
+    for (const deletes_at of [after(-1), after(0), after(1)]) await fixture.user({ deletes_at });
+    await fixture.user();
+    expect([await store.countDue(fixture.now(), 10), await store.countDue(fixture.now(), 1)]).toEqual([2, 1]);
   });
 });
 
 describe('the sessions of an account', () => {
   const ended = (user_id: string, revoked_at: Date) =>
-    scene.session({ user_id, is_revoked: true, revoked_at, revoked_reason: 'logout', revoked_request_id: 'request-2' });
+    fixture.session({
+      user_id,
+      is_revoked: true,
+      revoked_at,
+      revoked_reason: 'logout',
+      revoked_request_id: 'request-2',
+    });
 
   test('ended sessions of an account are removed except for as many as are to be kept', async () => {
     const [user_id, other] = [randomUUID(), randomUUID()];
     for (let i = 0; i < 4; i += 1) await ended(user_id, after(-1));
-    await scene.session({ user_id });
+    await fixture.session({ user_id });
     await ended(other, after(-1));
     await store.removeEndedSessions(user_id, 1);
-    const { sessions } = scene.collections;
+    const { sessions } = fixture.collections;
     const counts = [{ user_id, is_revoked: true }, { user_id, is_revoked: false }, { user_id: other }];
     expect(await Promise.all(counts.map((filter) => sessions.countDocuments(filter)))).toEqual([1, 1, 1]);
   });
 
   test('sessions of an account are listed with no more than their ends: the live ones, and those that have ended since', async () => {
     const user_id = randomUUID();
-    const live = await scene.session({ user_id });
+    const live = await fixture.session({ user_id });
     const [since, before] = [await ended(user_id, after(-5)), await ended(user_id, after(-6))];
-    await scene.session();
+    await fixture.session();
     await ended(randomUUID(), after(-5));
     const end = { revoked_at: after(-5), revoked_reason: 'logout', revoked_request_id: 'request-2' };
     expect(await store.listEndedSince(user_id, after(-5))).toEqual([
@@ -170,33 +179,33 @@ describe('the sessions of an account', () => {
 describe('an erasure', () => {
   const lifetimeMs = 600_000;
   const erase = (user: UserDocument, session: ClientSession, lease = 'mine') =>
-    store.erase({ user, lease }, { now: scene.now(), lifetimeMs }, session);
+    store.erase({ user, lease }, { now: fixture.now(), lifetimeMs }, session);
 
   /** Stores an account that is due and leased, with documents in every collection. */
   async function dueAccount(fields: Partial<UserDocument> = {}) {
     const erasure = { lease: 'mine', until: after(60_000) };
-    const user = await scene.user({ deletes_at: scene.now(), erasure, ...fields });
+    const user = await fixture.user({ deletes_at: fixture.now(), erasure, ...fields });
     const { _id: user_id, home_group_id: _id, account_type } = user;
     const group = { _id, account_type, owner_id: user_id, import_key: _id, member_count: 1, created_at: after(-1) };
-    if (fields.home_group_id === undefined) await scene.collections.groups.insertOne({ ...group, closed_at: null });
-    const live = await scene.session({ user_id });
+    if (fields.home_group_id === undefined) await fixture.collections.groups.insertOne({ ...group, closed_at: null });
+    const live = await fixture.session({ user_id });
     const end = { is_revoked: true, revoked_reason: 'logout', revoked_request_id: 'request-2' } as const;
-    const ended = await scene.session({ user_id, ...end, revoked_at: after(-lifetimeMs) });
-    await scene.session({ user_id, ...end, revoked_at: after(-lifetimeMs - 1) });
-    await scene.challenge(user, 'password_reset');
+    const ended = await fixture.session({ user_id, ...end, revoked_at: after(-lifetimeMs) });
+    await fixture.session({ user_id, ...end, revoked_at: after(-lifetimeMs - 1) });
+    await fixture.challenge(user, 'password_reset');
     const answer = { fingerprint: '', answer: {}, expires_at: after(1) };
-    await scene.collections.idempotency.insertOne({ _id: randomUUID(), user_id, ...answer });
+    await fixture.collections.idempotency.insertOne({ _id: randomUUID(), user_id, ...answer });
     // The account is in a group that continues without it.
     const place = { home_group_id: randomUUID(), account_type, created_by: user_id } as const;
     const open = { created_at: after(-1), expires_at: after(1), max_uses: null, uses: 0, revoked_at: null };
     const invite = randomUUID();
-    await scene.collections.invites.insertOne({ _id: invite, ...place, ...open });
+    await fixture.collections.invites.insertOne({ _id: invite, ...place, ...open });
     return { user, live: live.document, ended: ended.document, invite };
   }
 
   /** Returns every document of all collections. */
   const everything = () => {
-    const { users, groups, sessions, erasedSessions, challenges, idempotency, invites } = scene.collections;
+    const { users, groups, sessions, erasedSessions, challenges, idempotency, invites } = fixture.collections;
     const found = [
       ...[users.find(), groups.find(), sessions.find(), erasedSessions.find()],
       ...[challenges.find(), idempotency.find(), invites.find()],
@@ -210,15 +219,15 @@ describe('an erasure', () => {
     const { user, live, ended, invite } = await dueAccount();
     expect(await inTransaction((session) => erase(user, session))).toEqual({ user, isClosed: true, heir: undefined });
 
-    const { erasedSessions, groups, invites } = scene.collections;
+    const { erasedSessions, groups, invites } = fixture.collections;
     const purge_at = after(lifetimeMs);
     const revoked_at = after(-lifetimeMs);
     expect(await erasedSessions.find({}, { sort: { revoked_at: 1 } }).toArray()).toEqual([
       { _id: ended._id, revoked_at, revoked_reason: 'logout', revoked_request_id: 'request-2', purge_at },
-      { _id: live._id, revoked_at: scene.now(), revoked_reason: 'account_deleted', purge_at },
+      { _id: live._id, revoked_at: fixture.now(), revoked_reason: 'account_deleted', purge_at },
     ]);
     const group = await groups.findOneAndDelete({ _id: user.home_group_id });
-    expect(group).toMatchObject({ closed_at: scene.now(), member_count: 0 });
+    expect(group).toMatchObject({ closed_at: fixture.now(), member_count: 0 });
     expect(group).not.toHaveProperty('import_key');
     expect(await invites.findOneAndDelete({ _id: invite })).toMatchObject({ created_by: null, revoked_at: null });
     await erasedSessions.deleteMany();
@@ -228,25 +237,25 @@ describe('an erasure', () => {
   test('an erasure leaves the group to its longest-standing member, as an import will find it again', async () => {
     const { user } = await dueAccount();
     const { home_group_id } = user;
-    await scene.collections.groups.updateOne({ _id: home_group_id }, { $set: { member_count: 2 } });
-    const heir = await scene.user({ home_group_id, role: 'member' });
+    await fixture.collections.groups.updateOne({ _id: home_group_id }, { $set: { member_count: 2 } });
+    const heir = await fixture.user({ home_group_id, role: 'member' });
     const left = { user, isClosed: false, heir: heir._id };
     expect(await inTransaction((session) => erase(user, session))).toEqual(left);
-    const group = await scene.collections.groups.findOne({ _id: home_group_id });
+    const group = await fixture.collections.groups.findOne({ _id: home_group_id });
     expect(group).toMatchObject({ owner_id: heir._id, import_key: home_group_id, closed_at: null });
   });
 
   test('an erasure keeps each session’s end once, as its transaction sees it', async () => {
     const { user, live, ended } = await dueAccount();
     await inTransaction(async (session) => {
-      await scene.sessions.revokeAll(
+      await fixture.sessions.revokeAll(
         [live._id],
-        { reason: 'forced', at: scene.now(), requestId: 'request-3' },
+        { reason: 'forced', at: fixture.now(), requestId: 'request-3' },
         session,
       );
       await erase(user, session);
     });
-    const kept = await scene.collections.erasedSessions.find().toArray();
+    const kept = await fixture.collections.erasedSessions.find().toArray();
     expect(kept.map(({ _id, revoked_reason }) => [_id, revoked_reason]).toSorted()).toEqual(
       [
         [ended._id, 'logout'],
@@ -257,9 +266,9 @@ describe('an erasure', () => {
 
   test('an erasure keeps no session’s end of an account that has none', async () => {
     const { user } = await dueAccount();
-    await scene.collections.sessions.deleteMany();
+    await fixture.collections.sessions.deleteMany();
     expect(await inTransaction((session) => erase(user, session))).toMatchObject({ isClosed: true });
-    expect(await scene.collections.erasedSessions.countDocuments()).toBe(0);
+    expect(await fixture.collections.erasedSessions.countDocuments()).toBe(0);
   });
 
   test('an erasure is undone with its transaction', async () => {
@@ -281,7 +290,7 @@ describe('an erasure', () => {
 
   test('an erasure removes nothing of an account that was restored', async () => {
     const { user } = await dueAccount();
-    await scene.collections.users.updateOne({ _id: user._id }, { $unset: { deletes_at: true } });
+    await fixture.collections.users.updateOne({ _id: user._id }, { $unset: { deletes_at: true } });
     const before = await everything();
     expect(await inTransaction((session) => erase(user, session))).toBeUndefined();
     expect(await everything()).toEqual(before);

@@ -7,7 +7,7 @@ import { driveAuthctl, driveRoutes, driveWorker, hotOperations } from '../../sup
 import { planOf } from '../../support/query-plans.ts';
 import { namedFields, type Query, queriesOf, shapeOf } from '../../support/query-shape.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../../support/sent-commands.ts';
-import { type CallScene, storeCalls } from '../../support/store-calls.ts';
+import { type CallFixture, storeCalls } from '../../support/store-calls.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 import { type CallWatch, watchCalls } from '../../support/watch-calls.ts';
@@ -51,7 +51,7 @@ async function driveStores(): Promise<void> {
   const client = new MongoClient(MONGODB_URI, mongoOptions('stores', MONGODB_URI));
   await client.connect();
   const stores = storesOf(collectionsOf(client.db(api.database)));
-  const call = (one: (on: CallScene) => Promise<unknown>) =>
+  const call = (one: (on: CallFixture) => Promise<unknown>) =>
     client.withSession(async (session) => {
       session.startTransaction();
       await one({ stores, session });
@@ -139,13 +139,13 @@ describe('the queries of the services', () => {
 
   test('every query asks one shard, by an index and in its order, or has a reason in known-queries.ts', () => {
     const traits = Object.entries(seen).map(([shape, { hot, ...of }]) => [shape, of]);
-    const told = Object.keys(seen).map((shape) => {
+    const notified = Object.keys(seen).map((shape) => {
       const { allShards, becomes, sorts, scans } = knownQueries[shape] ?? {};
       const asksAllShards = (allShards ?? becomes) !== undefined;
       // While the server holds little, it may prefer an index in the right order.
       return [shape, { asksAllShards, sorts: sorts !== undefined && expect.any(Boolean), scans: scans !== undefined }];
     });
-    expect(Object.fromEntries(traits)).toEqual(Object.fromEntries(told));
+    expect(Object.fromEntries(traits)).toEqual(Object.fromEntries(notified));
   });
 
   test('no query of a hot operation asks several shards, sorts in memory or reads a whole collection', () => {
@@ -182,14 +182,14 @@ describe('the plan of a sharded MongoDB', () => {
       const unique = ((await collection.indexes()) as IndexDescriptionInfo[]).filter((index) => index.unique);
       return unique.map(({ name = '' }) => [name, shardKeys[collection.collectionName]?.changes ?? ''] as const);
     });
-    const told = (await Promise.all(indexes)).flat();
-    expect(told.map(([name]) => name).toSorted()).toEqual([
+    const notified = (await Promise.all(indexes)).flat();
+    expect(notified.map(([name]) => name).toSorted()).toEqual([
       'email_key_unique',
       'identity_unique',
       'import_key_unique',
       'live_device_unique',
       'passkey_unique',
     ]);
-    for (const [name, changes] of told) expect(changes).toContain(`\`${name}\``);
+    for (const [name, changes] of notified) expect(changes).toContain(`\`${name}\``);
   });
 });

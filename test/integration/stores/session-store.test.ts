@@ -78,8 +78,8 @@ describe('the search for a session', () => {
 
   test('a session’s standing is found, and nothing else of it', async () => {
     const { _id } = await stored({ is_revoked: true });
-    expect(await store.findStanding(_id)).toEqual({ _id, is_revoked: true, claims: { ver: 1 } });
-    expect(await store.findStanding(randomUUID())).toBeUndefined();
+    expect(await store.findStatus(_id)).toEqual({ _id, is_revoked: true, claims: { ver: 1 } });
+    expect(await store.findStatus(randomUUID())).toBeUndefined();
   });
 });
 
@@ -107,7 +107,7 @@ test.each<[string, string, () => Promise<unknown>]>([
 });
 
 test('the read of a session’s standing has concern "local": nothing is missing that the primary has', async () => {
-  expect(await concernsOf(() => store.findStanding(randomUUID()))).toEqual([{ level: 'local' }]);
+  expect(await concernsOf(() => store.findStatus(randomUUID()))).toEqual([{ level: 'local' }]);
 });
 
 describe('the sessions of a user', () => {

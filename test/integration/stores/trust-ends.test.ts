@@ -9,7 +9,7 @@ import { withFailPoint } from '../../support/fail-point.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
-import { newUserDocument } from '../../support/use-case-scene.ts';
+import { newUserDocument } from '../../support/use-case-fixture.ts';
 
 /** Names the connections of this file in the fail point. */
 const appName = uniqueName();

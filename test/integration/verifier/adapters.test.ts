@@ -31,26 +31,26 @@ import {
   audience,
   issuer,
   type OpenedVerifier,
-  openVerifierScene,
+  openVerifierFixture,
   refused,
   someClaims,
-  type VerifierScene,
-} from '../../support/verifier-scene.ts';
+  type VerifierFixture,
+} from '../../support/verifier-fixture.ts';
 
-let scene: VerifierScene;
+let fixture: VerifierFixture;
 let verifier: OpenedVerifier;
 /** A revoked token whose revocation the sibling knows. */
 let revoked: string;
 
 beforeAll(async () => {
-  scene = await openVerifierScene();
-  verifier = scene.openVerifier();
-  const session = await newSession(scene.api);
-  await logOut(scene.api, session);
+  fixture = await openVerifierFixture();
+  verifier = fixture.openVerifier();
+  const session = await newSession(fixture.api);
+  await logOut(fixture.api, session);
   revoked = session.access_token;
   await verifier.until(revoked, refused);
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 /** Requirements of the routes for which a valid token is not enough. */
 const requirements = { maxAge: 300, acr: '2' } as const;
@@ -100,18 +100,18 @@ describe.each([
   ['Express', startExpress],
   ['Fastify', startFastify],
 ])('a sibling with %s', (_name, start) => {
-  let sibling: { readonly base: string; close(): Promise<void> };
+  let internalService: { readonly base: string; close(): Promise<void> };
 
   beforeAll(async () => {
-    sibling = await start();
+    internalService = await start();
   });
-  afterAll(() => sibling.close());
+  afterAll(() => internalService.close());
 
   const ask = (headers: Readonly<Record<string, string>>) =>
-    send(sibling.base, { method: 'GET', path: '/mine', headers });
+    send(internalService.base, { method: 'GET', path: '/mine', headers });
 
   test('a sibling knows whose request it is', async () => {
-    const session = await newSession(scene.api);
+    const session = await newSession(fixture.api);
     const { status, text } = await ask(bearer(session));
     expect([status, JSON.parse(text)]).toEqual([200, { user_id: session.user_id }]);
   });
@@ -123,16 +123,17 @@ describe.each([
     ['a revoked token', () => bearer(revoked)],
     ['a revoked token, in Russian', () => ({ ...bearer(revoked), 'Accept-Language': 'ru' })],
   ])('a sibling refuses %s in the very words of the service itself', async (_what, headers) => {
-    const own = await scene.api.findAccount(headers());
+    const own = await fixture.api.findAccount(headers());
     expect(own.status).toBe(401);
     expect(seen(await ask(headers()))).toEqual(seen(own));
   });
 
-  const remove = (token: string) => send(sibling.base, { method: 'DELETE', path: '/mine', headers: bearer(token) });
+  const remove = (token: string) =>
+    send(internalService.base, { method: 'DELETE', path: '/mine', headers: bearer(token) });
 
   // guarantees: sibling-step-up
   test('a sibling asks the bearer of a login by password to step up, and lets two recent factors pass', async () => {
-    const { access_token } = await newSession(scene.api);
+    const { access_token } = await newSession(fixture.api);
     const refused = await remove(access_token);
     expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, challenge]);
     expect(JSON.parse(refused.text)).toMatchObject({
@@ -181,11 +182,11 @@ describe('a sibling with gRPC', () => {
     server = new Server();
     const guard = createGrpcGuard({ verifier, Metadata });
     const findOrThrow = (call: ServerUnaryCall<string, string>, callback: sendUnaryData<string>) => {
-      throwIfAsked(call.metadata);
+      throwIfRequested(call.metadata);
       callback(null, callerOf(call).user_id);
     };
     const watchOrThrow = (call: ServerWritableStream<string, string>) => {
-      throwIfAsked(call.metadata);
+      throwIfRequested(call.metadata);
       call.write(callerOf(call).user_id);
       call.end();
     };
@@ -213,7 +214,7 @@ describe('a sibling with gRPC', () => {
     server.forceShutdown();
   });
 
-  function throwIfAsked(metadata: Metadata): void {
+  function throwIfRequested(metadata: Metadata): void {
     if (metadata.get('x-throw').length > 0) throw new AppError('IAD_JWT_ACCESS_INVALID');
   }
 
@@ -242,7 +243,7 @@ describe('a sibling with gRPC', () => {
     ['by a stream', watch, '/Pantry/Drain'],
   ])('a call that is answered %s', (_kind, call, grave) => {
     test('a sibling with gRPC knows whose call it is', async () => {
-      const session = await newSession(scene.api);
+      const session = await newSession(fixture.api);
       expect(await call({ authorization: `Bearer ${session.access_token}` })).toBe(session.user_id);
     });
 
@@ -256,7 +257,7 @@ describe('a sibling with gRPC', () => {
     });
 
     test('a gRPC call that needs two factors ends with UNAUTHENTICATED, unless the token has them', async () => {
-      const { access_token } = await newSession(scene.api);
+      const { access_token } = await newSession(fixture.api);
       const error = await call({ authorization: `Bearer ${access_token}` }, grave).catch((thrown) => thrown);
       expect(error.code).toBe(16);
       const details = { max_age: 300, acr_values: '2' };
@@ -265,7 +266,7 @@ describe('a sibling with gRPC', () => {
     });
 
     test('a gRPC call whose handler throws ends as @grpc/grpc-js ends it, and as no refusal', async () => {
-      const { access_token } = await newSession(scene.api);
+      const { access_token } = await newSession(fixture.api);
       const error = await call({ authorization: `Bearer ${access_token}`, 'x-throw': '1' }).catch((thrown) => thrown);
       expect([error.code, error.details, error.metadata.get(statusDetailsKey)]).toEqual([2, 'Unknown error', []]);
     });

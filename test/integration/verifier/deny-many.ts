@@ -1,5 +1,5 @@
 import { redisKeys } from '@auth-account/redis';
-import { keyPrefix, type VerifierScene } from '../../support/verifier-scene.ts';
+import { keyPrefix, type VerifierFixture } from '../../support/verifier-fixture.ts';
 
 const keys = redisKeys(keyPrefix);
 
@@ -17,12 +17,12 @@ for i = 1, #ARGV, 4 do
 end`;
 
 /** Writes thousands of denials into the list in one command. */
-export async function denyMany({ admin }: VerifierScene, denials: readonly ManyDenial[]): Promise<void> {
+export async function denyMany({ admin }: VerifierFixture, denials: readonly ManyDenial[]): Promise<void> {
   const fields = denials.flatMap(({ id, value, at }) => [keys.denied(id), value, at, id]);
   await admin.eval(script, 1, keys.revocations, ...fields);
 }
 
-export async function forgetMany({ admin }: VerifierScene, ids: readonly string[]): Promise<void> {
+export async function forgetMany({ admin }: VerifierFixture, ids: readonly string[]): Promise<void> {
   await admin.del(ids.map(keys.denied));
   await admin.zrem(keys.revocations, ...ids);
 }

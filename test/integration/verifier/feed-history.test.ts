@@ -6,40 +6,40 @@ import { feedRevocations } from '@auth-account/verifier/feed';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { logOut, newSession } from '../../support/accounts.ts';
-import { siblingCredential } from '../../support/siblings.ts';
+import { internalServiceCredential } from '../../support/internal-services.ts';
 import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import {
   audience,
   issuer,
   type OpenedVerifier,
-  openVerifierScene,
+  openVerifierFixture,
   refused,
   someClaims,
-  type VerifierScene,
-} from '../../support/verifier-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
+  type VerifierFixture,
+} from '../../support/verifier-fixture.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { denyMany } from './deny-many.ts';
 
 const feed = '/api/v1/revocations';
-let scene: VerifierScene;
+let fixture: VerifierFixture;
 /** An attacker between the feed and a sibling, who wants the sibling to forget what it has read, or to miss a part. */
 let proxy: TamperingProxy;
 
 beforeAll(async () => {
-  scene = await openVerifierScene();
-  proxy = await startTamperingProxy(scene.api.base);
+  fixture = await openVerifierFixture();
+  proxy = await startTamperingProxy(fixture.api.base);
 });
 afterAll(async () => {
   proxy.close();
-  await scene.close();
+  await fixture.close();
 });
 beforeEach(() => proxy.behave());
 
-const openSibling = (options: Partial<VerifierOptions> = {}): OpenedVerifier =>
-  scene.openVerifier({
+const openInternalService = (options: Partial<VerifierOptions> = {}): OpenedVerifier =>
+  fixture.openVerifier({
     reachedAt: proxy.base,
-    revocations: feedRevocations({ credential: siblingCredential() }),
+    revocations: feedRevocations({ credential: internalServiceCredential() }),
     ...options,
   });
 
@@ -47,11 +47,11 @@ describe('a change of the longest life', () => {
   const readKeys = () => readFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'), 'utf8');
 
   /** Makes the sibling request the metadata again. */
-  async function showUnknownKey(sibling: OpenedVerifier): Promise<void> {
+  async function showUnknownKey(internalService: OpenedVerifier): Promise<void> {
     const keys = { keys: [await generateSigningKey('ES256')] } as const;
     const sign = createAccessTokenSigner({ keys, issuer, audience, ttlSeconds: 600 });
-    sibling.pass(2_000);
-    expect(await sibling.verdict(sign(someClaims))).not.toBe('good');
+    internalService.pass(2_000);
+    expect(await internalService.verdict(sign(someClaims))).not.toBe('good');
   }
 
   test.each<[string, Partial<VerifierOptions>, boolean]>([
@@ -59,33 +59,33 @@ describe('a change of the longest life', () => {
     ['lowered for a while, with keys from a file', { readKeys }, false],
     ['lowered from the start, with keys from a file', { readKeys }, true],
   ])('a denial outlives a longest life that is %s', async (_what, options, fromStart) => {
-    const told: (readonly string[])[] = [];
+    const notified: (readonly string[])[] = [];
     let life: number | undefined = fromStart ? 1 : undefined;
     proxy.tamper(async (request, forward) => {
       const { status, text } = await forward(request);
-      if (request.path === feed) told.push(decodeJwt(JSON.parse(text).data.statement).revoked as string[]);
+      if (request.path === feed) notified.push(decodeJwt(JSON.parse(text).data.statement).revoked as string[]);
       if (request.path === feed || life === undefined || !request.path.startsWith('/.well-known/oauth'))
         return { status, text };
       return { status, text: JSON.stringify({ ...JSON.parse(text), access_token_max_lifetime_seconds: life }) };
     });
-    const sibling = openSibling(options);
-    const revoked = await newSession(scene.api);
-    await logOut(scene.api, revoked);
-    await eventually('the denial', () => told.some((ids) => ids.includes(revoked.session_id)));
+    const internalService = openInternalService(options);
+    const revoked = await newSession(fixture.api);
+    await logOut(fixture.api, revoked);
+    await eventually('the denial', () => notified.some((ids) => ids.includes(revoked.session_id)));
     // The feed repeats the last second.
-    await eventually('no news', () => told.at(-1)?.length === 0);
+    await eventually('no news', () => notified.at(-1)?.length === 0);
     life = 1;
-    await showUnknownKey(sibling);
+    await showUnknownKey(internalService);
     for (const _generation of [1, 2]) {
-      sibling.pass(72_000);
-      await eventually('the next reading', () => (sibling.state().revocationsAgeSeconds ?? 72) < 60);
+      internalService.pass(72_000);
+      await eventually('the next reading', () => (internalService.state().revocationsAgeSeconds ?? 72) < 60);
     }
     life = undefined;
-    await showUnknownKey(sibling);
-    const other = await newSession(scene.api);
-    await sibling.until(other.access_token, 'good');
-    expect(await sibling.verdict(revoked.access_token)).toBe(refused);
-    sibling.close();
+    await showUnknownKey(internalService);
+    const other = await newSession(fixture.api);
+    await internalService.until(other.access_token, 'good');
+    expect(await internalService.verdict(revoked.access_token)).toBe(refused);
+    internalService.close();
   });
 });
 
@@ -93,7 +93,7 @@ describe('a list of several pages', () => {
   // Three pages: 5,000 denials fit into an answer.
   beforeAll(() =>
     denyMany(
-      scene,
+      fixture,
       Array.from({ length: 10_100 }, (_, i) => ({ id: `many-${i}`, value: 'none:SESSION_REVOKED', at: 1_000 + i })),
     ),
   );
@@ -116,10 +116,10 @@ describe('a list of several pages', () => {
         statementIn((await forward({ ...request, body: { ...(request.body as object), cursor } })).text);
       return answerOf(String(await change(statement, next)));
     });
-    const sibling = openSibling();
-    const session = await newSession(scene.api);
-    const found = await sibling.verdict(session.access_token);
-    sibling.close();
+    const internalService = openInternalService();
+    const session = await newSession(fixture.api);
+    const found = await internalService.verdict(session.access_token);
+    internalService.close();
     return { found, changed };
   }
 

@@ -8,21 +8,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { logOut, newSession } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
 import { leave, refresh } from '../../support/groups.ts';
-import { siblingCredential, siblingSecretsFile } from '../../support/siblings.ts';
+import { internalServiceCredential, internalServiceSecretsFile } from '../../support/internal-services.ts';
 import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import {
   keyPrefix,
   type OpenedVerifier,
-  openVerifierScene,
+  openVerifierFixture,
   refused,
-  type VerifierScene,
-} from '../../support/verifier-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
+  type VerifierFixture,
+} from '../../support/verifier-fixture.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { denyMany, forgetMany } from './deny-many.ts';
 
 const keys = redisKeys(keyPrefix);
-let scene: VerifierScene;
+let fixture: VerifierFixture;
 let proxy: TamperingProxy;
 /** Secrets of the api, which a test may change. */
 let secretsFile: string;
@@ -31,22 +31,22 @@ let credential: string;
 beforeAll(async () => {
   const { keysDir } = testEnvironment();
   secretsFile = join(keysDir, 'feed-test-secrets.json');
-  await writeSecrets((await loadKeyFile(siblingSecretsFile(keysDir))).keys);
-  credential = siblingCredential();
-  scene = await openVerifierScene({ REVOCATION_FEED_SECRETS_FILE: secretsFile }, { keyFileIntervalMs: 20 });
-  proxy = await startTamperingProxy(scene.api.base);
+  await writeSecrets((await loadKeyFile(internalServiceSecretsFile(keysDir))).keys);
+  credential = internalServiceCredential();
+  fixture = await openVerifierFixture({ REVOCATION_FEED_SECRETS_FILE: secretsFile }, { keyFileIntervalMs: 20 });
+  proxy = await startTamperingProxy(fixture.api.base);
 });
 afterAll(async () => {
   proxy.close();
-  await scene.close();
+  await fixture.close();
 });
 beforeEach(() => proxy.behave());
 
 const writeSecrets = (secrets: readonly object[]) => writeFile(secretsFile, JSON.stringify({ keys: secrets }));
 
 /** Opens a sibling that reaches the api only by the proxy, and never Redis. */
-function openSibling(options: Partial<VerifierOptions> = {}): OpenedVerifier {
-  return scene.openVerifier({ reachedAt: proxy.base, revocations: feedRevocations({ credential }), ...options });
+function openInternalService(options: Partial<VerifierOptions> = {}): OpenedVerifier {
+  return fixture.openVerifier({ reachedAt: proxy.base, revocations: feedRevocations({ credential }), ...options });
 }
 
 /** Returns the file that `authctl keys public` writes. */
@@ -54,58 +54,58 @@ const publicKeys = () => readFile(join(testEnvironment().keysDir, 'access-token-
 
 const feed = '/api/v1/revocations';
 const nonce = 'AAAAAAAAAAAAAAAAAAAAAA';
-const ask = (body: object, shown = credential) => scene.api.readRevocations(body, bearer(shown));
+const ask = (body: object, shown = credential) => fixture.api.readRevocations(body, bearer(shown));
 const claimsOf = (statement: string) =>
   JSON.parse(Buffer.from(String(statement.split('.')[1]), 'base64url').toString());
 
 describe('a sibling that reads the feed', () => {
   // guarantees: sibling-feed
   test('a sibling that reads the feed refuses a token after its logout, and the claims of a group that its user has left', async () => {
-    const sibling = openSibling();
-    const [session, other] = [await newSession(scene.api), await newSession(scene.api)];
-    for (const { access_token } of [session, other]) expect(await sibling.verdict(access_token)).toBe('good');
-    await logOut(scene.api, session);
-    await sibling.until(session.access_token, refused);
-    expect(await sibling.verdict(other.access_token)).toBe('good');
-    expect((await leave(scene.api, other)).status).toBe(200);
-    await sibling.until(other.access_token, refused);
-    expect(await sibling.verdict((await refresh(scene.api, other)).access_token)).toBe('good');
-    expect(sibling.reports).toEqual([]);
-    sibling.close();
+    const internalService = openInternalService();
+    const [session, other] = [await newSession(fixture.api), await newSession(fixture.api)];
+    for (const { access_token } of [session, other]) expect(await internalService.verdict(access_token)).toBe('good');
+    await logOut(fixture.api, session);
+    await internalService.until(session.access_token, refused);
+    expect(await internalService.verdict(other.access_token)).toBe('good');
+    expect((await leave(fixture.api, other)).status).toBe(200);
+    await internalService.until(other.access_token, refused);
+    expect(await internalService.verdict((await refresh(fixture.api, other)).access_token)).toBe('good');
+    expect(internalService.reports).toEqual([]);
+    internalService.close();
   });
 
   test('a sibling that reads the feed knows at its start what was revoked before, also if that takes several answers', async () => {
-    const session = await newSession(scene.api);
-    const { until } = await scene.denyList.recent(0);
+    const session = await newSession(fixture.api);
+    const { until } = await fixture.denyList.recent(0);
     const many = Array.from({ length: 5_700 }, (_, i) => ({
       id: `many-${i}`,
       value: i % 2 ? '3' : 'none:SESSION_REVOKED',
       // Most of the denials have the same time. They are more than the 5,000 that fit into an answer.
       at: i < 5_200 ? until : until + i,
     }));
-    await denyMany(scene, many);
-    await logOut(scene.api, session);
-    const sibling = openSibling();
-    expect(await sibling.verdict(session.access_token)).toBe(refused);
-    expect(sibling.state().denials).toBeGreaterThan(many.length);
-    sibling.close();
+    await denyMany(fixture, many);
+    await logOut(fixture.api, session);
+    const internalService = openInternalService();
+    expect(await internalService.verdict(session.access_token)).toBe(refused);
+    expect(internalService.state().denials).toBeGreaterThan(many.length);
+    internalService.close();
     await forgetMany(
-      scene,
+      fixture,
       many.map(({ id }) => id),
     );
   });
 
   // guarantees: sibling-feed
   test('a sibling accepts nothing while the list is not complete: the feed has no answer then, not an empty one', async () => {
-    const session = await newSession(scene.api);
-    await scene.admin.del(keys.denyListComplete);
+    const session = await newSession(fixture.api);
+    await fixture.admin.del(keys.denyListComplete);
     const answer = await ask({ nonce });
     expect([answer.status, answer.json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
-    const sibling = openSibling();
-    expect(await sibling.verdict(session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
-    await scene.completeDenyList();
-    await sibling.until(session.access_token, 'good');
-    sibling.close();
+    const internalService = openInternalService();
+    expect(await internalService.verdict(session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+    await fixture.completeDenyList();
+    await internalService.until(session.access_token, 'good');
+    internalService.close();
   });
 });
 
@@ -114,15 +114,15 @@ describe('an attacker between the feed and a sibling', () => {
    * Returns true if the sibling accepts a tampered answer. If it accepts none, it has no copy and refuses the token.
    */
   async function isDeceived(options: Partial<VerifierOptions> = {}): Promise<boolean> {
-    const sibling = openSibling(options);
-    const session = await newSession(scene.api);
+    const internalService = openInternalService(options);
+    const session = await newSession(fixture.api);
     await eventually(
       'a report',
-      () => sibling.reports.length > 0 || sibling.state().revocationsAgeSeconds !== undefined,
+      () => internalService.reports.length > 0 || internalService.state().revocationsAgeSeconds !== undefined,
     );
-    const found = await sibling.verdict(session.access_token);
-    sibling.close();
-    expect(String(sibling.reports.map((report) => 'error' in report && report.error))).not.toContain(
+    const found = await internalService.verdict(session.access_token);
+    internalService.close();
+    expect(String(internalService.reports.map((report) => 'error' in report && report.error))).not.toContain(
       credential.slice(-20),
     );
     return found !== 'ERR-DEPENDENCY-UNAVAILABLE';
@@ -151,7 +151,7 @@ describe('an attacker between the feed and a sibling', () => {
   };
 
   beforeAll(async () => {
-    await logOut(scene.api, await newSession(scene.api));
+    await logOut(fixture.api, await newSession(fixture.api));
   });
 
   test('an attacker who only looks is not noticed', async () => {
@@ -174,7 +174,7 @@ describe('an attacker between the feed and a sibling', () => {
     ],
     [
       'answers with the statement for another sibling',
-      async (_, sent) => (await ask(sent, siblingCredential('recipes'))).json.data.statement,
+      async (_, sent) => (await ask(sent, internalServiceCredential('recipes'))).json.data.statement,
     ],
     [
       'answers with what another question got',
@@ -184,7 +184,7 @@ describe('an attacker between the feed and a sibling', () => {
       'asks from a later cursor',
       async (statement, sent) => (await ask({ ...sent, cursor: claimsOf(statement).cursor })).json.data.statement,
     ],
-    ['sends an access token', async () => (await newSession(scene.api)).access_token],
+    ['sends an access token', async () => (await newSession(fixture.api)).access_token],
   ])('an attacker who %s is not believed', async (_what, change) => {
     replace(change);
     expect(await isDeceived()).toBe(false);
@@ -192,25 +192,25 @@ describe('an attacker between the feed and a sibling', () => {
 
   // guarantees: sibling-feed
   test('an attacker who repeats an earlier answer hides no logout for longer than the grace', async () => {
-    const sibling = openSibling({ graceSeconds: 60 });
-    const session = await newSession(scene.api);
-    expect(await sibling.verdict(session.access_token)).toBe('good');
+    const internalService = openInternalService({ graceSeconds: 60 });
+    const session = await newSession(fixture.api);
+    expect(await internalService.verdict(session.access_token)).toBe('good');
     let kept: string | undefined;
     replace((statement) => {
       kept ??= statement;
       return kept;
     });
     await eventually('an answer', () => kept !== undefined);
-    await logOut(scene.api, session);
-    await eventually('the report', () => sibling.reports.some(({ kind }) => kind === 'revocations-away'));
-    sibling.pass(62_000);
-    expect(await sibling.verdict(session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
-    sibling.close();
+    await logOut(fixture.api, session);
+    await eventually('the report', () => internalService.reports.some(({ kind }) => kind === 'revocations-away'));
+    internalService.pass(62_000);
+    expect(await internalService.verdict(session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+    internalService.close();
   });
 
   test('an attacker who leads the sibling to another address gets its secret nowhere', async () => {
     const seen: string[] = [];
-    const elsewhere = await startTamperingProxy(scene.api.base);
+    const elsewhere = await startTamperingProxy(fixture.api.base);
     elsewhere.tamper(async ({ headers }) => {
       seen.push(headers.authorization ?? '');
       return { status: 200, text: '{}' };
@@ -218,20 +218,20 @@ describe('an attacker between the feed and a sibling', () => {
     proxy.tamper(async (request, forward) =>
       request.path === feed ? { status: 307, text: '', location: elsewhere.base + request.path } : forward(request),
     );
-    const sibling = openSibling();
-    await expect(sibling.ready()).rejects.toThrow('ERR-DEPENDENCY-UNAVAILABLE');
+    const internalService = openInternalService();
+    await expect(internalService.ready()).rejects.toThrow('ERR-DEPENDENCY-UNAVAILABLE');
     expect(seen).toEqual([]);
-    sibling.close();
+    internalService.close();
     elsewhere.close();
   });
 
   describe('an attacker who gives out keys', () => {
     /** The attacker's own service, with its own keys and the issuer's name. The proxy leads the sibling there. */
-    let forger: VerifierScene;
+    let forger: VerifierFixture;
     beforeAll(async () => {
       const own = join(testEnvironment().keysDir, 'forged-keys.json');
       await writeFile(own, JSON.stringify({ keys: [await generateSigningKey('ES256')] }));
-      forger = await openVerifierScene({ REVOCATION_FEED_SECRETS_FILE: secretsFile, ACCESS_TOKEN_KEYS_FILE: own });
+      forger = await openVerifierFixture({ REVOCATION_FEED_SECRETS_FILE: secretsFile, ACCESS_TOKEN_KEYS_FILE: own });
     });
     afterAll(() => forger.close());
 
@@ -242,23 +242,23 @@ describe('an attacker between the feed and a sibling', () => {
 
     test('an attacker who gives out keys is believed if the sibling fetches them', async () => {
       lead();
-      const sibling = openSibling();
+      const internalService = openInternalService();
       const { access_token } = await newSession(forger.api);
-      expect(await sibling.verdict(access_token)).toBe('good');
-      sibling.close();
+      expect(await internalService.verdict(access_token)).toBe('good');
+      internalService.close();
     });
 
     // guarantees: sibling-feed
     test('an attacker who gives out keys is not believed if the sibling has a file of them', async () => {
       lead();
-      const sibling = openSibling({ readKeys: publicKeys });
+      const internalService = openInternalService({ readKeys: publicKeys });
       const { access_token } = await newSession(forger.api);
-      expect(await sibling.verdict(access_token)).not.toBe('good');
-      const own = await newSession(scene.api);
-      expect(await sibling.verdict(own.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+      expect(await internalService.verdict(access_token)).not.toBe('good');
+      const own = await newSession(fixture.api);
+      expect(await internalService.verdict(own.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
       proxy.behave();
-      await sibling.until(own.access_token, 'good');
-      sibling.close();
+      await internalService.until(own.access_token, 'good');
+      internalService.close();
     });
   });
 });

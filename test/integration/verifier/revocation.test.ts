@@ -2,26 +2,26 @@ import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { logIn, logOut, newSession } from '../../support/accounts.ts';
-import { refusal } from '../../support/consumer-acl-scene.ts';
+import { refusal } from '../../support/consumer-acl-fixture.ts';
 import { leave, refresh } from '../../support/groups.ts';
-import { keyPrefix, openVerifierScene, refused, type VerifierScene } from '../../support/verifier-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { keyPrefix, openVerifierFixture, refused, type VerifierFixture } from '../../support/verifier-fixture.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 
-let scene: VerifierScene;
+let fixture: VerifierFixture;
 
 beforeAll(async () => {
-  scene = await openVerifierScene();
+  fixture = await openVerifierFixture();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 describe('a sibling that reads the deny list', () => {
   // guarantees: sibling-deny-list
   test('a sibling that reads the deny list refuses a token after its logout, which it had accepted', async () => {
-    const verifier = scene.openVerifier();
-    const [session, other] = [await newSession(scene.api), await newSession(scene.api)];
+    const verifier = fixture.openVerifier();
+    const [session, other] = [await newSession(fixture.api), await newSession(fixture.api)];
     expect(await verifier.authenticate(`Bearer ${session.access_token}`)).toMatchObject({ sid: session.session_id });
     expect(await verifier.verdict(other.access_token)).toBe('good');
-    expect((await logOut(scene.api, session)).status).toBe(200);
+    expect((await logOut(fixture.api, session)).status).toBe(200);
     await verifier.until(session.access_token, refused);
     expect(await verifier.verdict(other.access_token)).toBe('good');
     expect(verifier.reports).toEqual([]);
@@ -29,12 +29,12 @@ describe('a sibling that reads the deny list', () => {
   });
 
   test('a sibling that reads the deny list refuses each of several logouts, one after the other', async () => {
-    const verifier = scene.openVerifier();
+    const verifier = fixture.openVerifier();
     const took: number[] = [];
     for (let i = 0; i < (process.env.MODEL_FIGURES ? 100 : 3); i += 1) {
-      const session = await newSession(scene.api);
+      const session = await newSession(fixture.api);
       expect(await verifier.verdict(session.access_token)).toBe('good');
-      await logOut(scene.api, session);
+      await logOut(fixture.api, session);
       const begin = performance.now();
       await verifier.until(session.access_token, refused);
       took.push(performance.now() - begin);
@@ -46,10 +46,10 @@ describe('a sibling that reads the deny list', () => {
   });
 
   test('a sibling that reads the deny list knows at its start what was revoked before', async () => {
-    const sessions = await Promise.all([newSession(scene.api), newSession(scene.api)]);
+    const sessions = await Promise.all([newSession(fixture.api), newSession(fixture.api)]);
     const [revoked, good] = sessions;
-    await logOut(scene.api, revoked);
-    const verifier = scene.openVerifier();
+    await logOut(fixture.api, revoked);
+    const verifier = fixture.openVerifier();
     expect(await verifier.verdict(revoked.access_token)).toBe(refused);
     expect(await verifier.verdict(good.access_token)).toBe('good');
     verifier.close();
@@ -57,31 +57,31 @@ describe('a sibling that reads the deny list', () => {
 
   // guarantees: sibling-deny-list
   test('a sibling that reads the deny list refuses the claims of a group that the user has left, and accepts the new ones', async () => {
-    const verifier = scene.openVerifier();
-    const session = await newSession(scene.api);
+    const verifier = fixture.openVerifier();
+    const session = await newSession(fixture.api);
     expect(await verifier.verdict(session.access_token)).toBe('good');
-    expect((await leave(scene.api, session)).status).toBe(200);
+    expect((await leave(fixture.api, session)).status).toBe(200);
     await verifier.until(session.access_token, refused);
-    expect(await verifier.verdict((await refresh(scene.api, session)).access_token)).toBe('good');
+    expect(await verifier.verdict((await refresh(fixture.api, session)).access_token)).toBe('good');
     verifier.close();
   });
 
   // guarantees: sibling-deny-list
   test('a sibling accepts nothing while the deny list is not complete, because it does not know', async () => {
-    const session = await newSession(scene.api);
-    await scene.admin.del(redisKeys(keyPrefix).denyListComplete);
-    const verifier = scene.openVerifier();
+    const session = await newSession(fixture.api);
+    await fixture.admin.del(redisKeys(keyPrefix).denyListComplete);
+    const verifier = fixture.openVerifier();
     expect(await verifier.verdict(session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
     await expect(verifier.ready()).rejects.toThrow('ERR-DEPENDENCY-UNAVAILABLE');
-    await scene.completeDenyList();
+    await fixture.completeDenyList();
     await verifier.until(session.access_token, 'good');
     verifier.close();
   });
 
   test('a sibling without revocations accepts a revoked token until its end', async () => {
-    const verifier = scene.openVerifier({ revocations: 'none' });
-    const session = await newSession(scene.api);
-    await logOut(scene.api, session);
+    const verifier = fixture.openVerifier({ revocations: 'none' });
+    const session = await newSession(fixture.api);
+    await logOut(fixture.api, session);
     expect(await verifier.verdict(session.access_token)).toBe('good');
     verifier.close();
   });
@@ -91,27 +91,27 @@ describe('Redis away', () => {
   // guarantees: sibling-deny-list
   test('while Redis is away, a sibling uses its copy for the grace, then accepts nothing until the list is complete', async () => {
     const graceSeconds = 3_600;
-    const verifier = scene.openVerifier({ graceSeconds });
-    const lenient = scene.openVerifier({ graceSeconds: Number.POSITIVE_INFINITY });
-    const [session, revoked] = [await newSession(scene.api), await newSession(scene.api)];
-    await logOut(scene.api, revoked);
-    for (const sibling of [verifier, lenient]) {
-      await sibling.until(revoked.access_token, refused);
-      expect(await sibling.verdict(session.access_token)).toBe('good');
+    const verifier = fixture.openVerifier({ graceSeconds });
+    const lenient = fixture.openVerifier({ graceSeconds: Number.POSITIVE_INFINITY });
+    const [session, revoked] = [await newSession(fixture.api), await newSession(fixture.api)];
+    await logOut(fixture.api, revoked);
+    for (const internalService of [verifier, lenient]) {
+      await internalService.until(revoked.access_token, refused);
+      expect(await internalService.verdict(session.access_token)).toBe('good');
     }
 
-    await scene.stopRedis();
+    await fixture.stopRedis();
     await eventually('the report', () => verifier.reports.some(({ kind }) => kind === 'revocations-away'));
     expect(await verifier.verdict(session.access_token)).toBe('good');
     expect(await verifier.verdict(revoked.access_token)).toBe(refused);
-    for (const sibling of [verifier, lenient]) sibling.pass((graceSeconds + 2) * 1_000);
+    for (const internalService of [verifier, lenient]) internalService.pass((graceSeconds + 2) * 1_000);
     expect(await verifier.verdict(session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
     expect(await lenient.verdict(session.access_token)).toBe('good');
 
-    await scene.startRedis();
+    await fixture.startRedis();
     // Redis is a new process, whose data may be older than the newest denial.
     expect(await verifier.verdict(session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
-    await scene.completeDenyList();
+    await fixture.completeDenyList();
     await verifier.until(session.access_token, 'good');
     expect(await verifier.verdict(revoked.access_token)).toBe(refused);
     expect(verifier.reports.map(({ kind }) => kind)).toEqual(['revocations-away', 'revocations-back']);
@@ -119,58 +119,58 @@ describe('Redis away', () => {
 
   // guarantees: sibling-deny-list
   test('a Redis that lost everything brings no revoked token back', async () => {
-    const verifier = scene.openVerifier();
-    const session = await newSession(scene.api);
-    await logOut(scene.api, session);
+    const verifier = fixture.openVerifier();
+    const session = await newSession(fixture.api);
+    await logOut(fixture.api, session);
     await verifier.until(session.access_token, refused);
-    await scene.admin.flushall();
-    await scene.completeDenyList();
-    const later = await logIn(scene.api, session.email);
+    await fixture.admin.flushall();
+    await fixture.completeDenyList();
+    const later = await logIn(fixture.api, session.email);
     await verifier.until(later.access_token, 'good');
     expect(await verifier.verdict(session.access_token)).toBe(refused);
   });
 });
 
 describe('the Redis user of docs/verifying.md', () => {
-  let sibling: Redis;
+  let internalService: Redis;
   const keys = redisKeys(keyPrefix);
 
   beforeAll(() => {
-    sibling = openRedis(
-      { REDIS_URL: scene.siblingUrl },
+    internalService = openRedis(
+      { REDIS_URL: fixture.internalServiceUrl },
       { ...failFastOptions(), enableOfflineQueue: true, enableReadyCheck: false },
     ) as Redis;
   });
-  afterAll(() => sibling.disconnect());
+  afterAll(() => internalService.disconnect());
 
   // guarantees: sibling-rights
   test('the Redis user of docs/verifying.md is refused nothing that a verifier needs', async () => {
-    await scene.admin.call('ACL', 'LOG', 'RESET');
-    const verifier = scene.openVerifier();
-    const session = await newSession(scene.api);
-    await logOut(scene.api, session);
+    await fixture.admin.call('ACL', 'LOG', 'RESET');
+    const verifier = fixture.openVerifier();
+    const session = await newSession(fixture.api);
+    await logOut(fixture.api, session);
     await verifier.until(session.access_token, refused);
     verifier.close();
-    expect(await scene.admin.call('ACL', 'LOG')).toEqual([]);
+    expect(await fixture.admin.call('ACL', 'LOG')).toEqual([]);
   });
 
   // guarantees: sibling-rights
   test.each<[what: string, attempt: () => Promise<unknown>]>([
-    ['denying a session', () => sibling.set(keys.denied('s'), 'none:SESSION_REVOKED')],
-    ['accepting one again', () => sibling.del(keys.denied('s'))],
-    ['forgetting when it was denied', () => sibling.zrem(keys.revocations, 's')],
-    ['calling the list complete', () => sibling.set(keys.denyListComplete, 'me')],
-    ['a script', () => sibling.eval("return redis.call('GET', KEYS[1])", 1, keys.denyListComplete)],
-    ['a limit', () => sibling.get(`${keys.limit('login')}:192.0.2.1`)],
-    ['the number of streams', () => sibling.get(keys.streamNumber)],
-    ['a queue', () => sibling.get(`${keys.queuePrefix}:service.auth.events.registered:meta`)],
-    ['a close command', () => sibling.publish(keys.commands, '{}')],
-    ['a message to apps', () => sibling.publish(keys.messages, '{}')],
-    ['listening', () => sibling.subscribe(keys.commands)],
-    ['the names of keys', () => sibling.keys('*')],
-    ['a walk over the keys', () => sibling.scan(0)],
-    ['emptying the server', () => sibling.flushall()],
-    ['the configuration', () => sibling.config('GET', 'requirepass')],
+    ['denying a session', () => internalService.set(keys.denied('s'), 'none:SESSION_REVOKED')],
+    ['accepting one again', () => internalService.del(keys.denied('s'))],
+    ['forgetting when it was denied', () => internalService.zrem(keys.revocations, 's')],
+    ['calling the list complete', () => internalService.set(keys.denyListComplete, 'me')],
+    ['a script', () => internalService.eval("return redis.call('GET', KEYS[1])", 1, keys.denyListComplete)],
+    ['a limit', () => internalService.get(`${keys.limit('login')}:192.0.2.1`)],
+    ['the number of streams', () => internalService.get(keys.streamNumber)],
+    ['a queue', () => internalService.get(`${keys.queuePrefix}:service.auth.events.registered:meta`)],
+    ['a close command', () => internalService.publish(keys.commands, '{}')],
+    ['a message to apps', () => internalService.publish(keys.messages, '{}')],
+    ['listening', () => internalService.subscribe(keys.commands)],
+    ['the names of keys', () => internalService.keys('*')],
+    ['a walk over the keys', () => internalService.scan(0)],
+    ['emptying the server', () => internalService.flushall()],
+    ['the configuration', () => internalService.config('GET', 'requirepass')],
   ])('the Redis user of docs/verifying.md is refused %s', async (_what, attempt) => {
     await expect(attempt()).rejects.toThrow(refusal);
   });

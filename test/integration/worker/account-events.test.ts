@@ -4,11 +4,11 @@ import { openMongoInbox } from '@auth-account/messaging/mongo-inbox';
 import { expect, test } from '@jest/globals';
 import { closingAll } from '../../support/closing.ts';
 import { commitEvent, longAgo, newCodeRequest, newDeletedEvent, newEvent } from '../../support/worker-events.ts';
+import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
 import { startReceiver } from '../../support/worker-receiver.ts';
-import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
-async function openInbox({ mongo, db }: WorkerScene) {
+async function openInbox({ mongo, db }: WorkerFixture) {
   return openMongoInbox({ client: mongo, collection: db.collection('inbox') });
 }
 
@@ -17,31 +17,31 @@ test.concurrent(
   'account events and registrations reach webhooks and queue consumers, published or left to the relay',
   closingAll(async (closing) => {
     const receiver = closing(await startReceiver('analytics'));
-    const kitchen = { name: 'kitchen', kind: 'queue' } as const;
-    const scene = closing(await openWorkerScene([receiver.subscriber, kitchen]));
+    const ownServices = { name: 'kitchen', kind: 'queue' } as const;
+    const fixture = closing(await openWorkerFixture([receiver.subscriber, ownServices]));
     const handled: string[] = [];
     const reports: ConsumerReport[] = [];
     closing(
       createEventConsumer({
-        connection: scene.redis,
-        keys: scene.keys,
+        connection: fixture.redis,
+        keys: fixture.keys,
         channel: accountChannel,
         schemas: accountEvents,
-        subscriber: kitchen.name,
-        inbox: await openInbox(scene),
+        subscriber: ownServices.name,
+        inbox: await openInbox(fixture),
         handle: async ({ id }) => void handled.push(id),
         onReport: (report) => void reports.push(report),
         onError: () => undefined,
       }),
     );
-    closing(await startTestWorker(scene.env));
+    closing(await startTestWorker(fixture.env));
     const [published, left, registered] = [newCodeRequest(), newDeletedEvent(), newEvent()];
-    await scene.publish(published);
-    await commitEvent(scene.mongo, scene.db, left, longAgo());
-    await scene.publish(registered);
+    await fixture.publish(published);
+    await commitEvent(fixture.mongo, fixture.db, left, longAgo());
+    await fixture.publish(registered);
     for (const event of [published, left]) {
-      await eventually('both have it', () => scene.isDelivered(event));
-      expect(Object.keys((await scene.row(event)).deliveries).sort()).toEqual(['analytics', 'kitchen']);
+      await eventually('both have it', () => fixture.isDelivered(event));
+      expect(Object.keys((await fixture.row(event)).deliveries).sort()).toEqual(['analytics', 'kitchen']);
     }
     await eventually('the webhook has the registration', () => receiver.ids().includes(registered.id));
     // A worker that stalls may deliver again.
@@ -55,15 +55,15 @@ test.concurrent(
 test.concurrent(
   'a consumer of some topics acknowledges the others, and a request for a code that has expired, without effect',
   closingAll(async (closing) => {
-    const scene = closing(await openWorkerScene([{ name: 'kitchen', kind: 'queue' }]));
+    const fixture = closing(await openWorkerFixture([{ name: 'kitchen', kind: 'queue' }]));
     const handled: string[] = [];
     const outcomes: string[] = [];
-    const parts = { connection: scene.redis, keys: scene.keys, channel: accountChannel, subscriber: 'kitchen' };
-    const inbox = await openInbox(scene);
+    const parts = { connection: fixture.redis, keys: fixture.keys, channel: accountChannel, subscriber: 'kitchen' };
+    const inbox = await openInbox(fixture);
     const onReport = ({ outcome, eventId }: ConsumerReport) => void outcomes.push(`${outcome} ${eventId}`);
     const onError = () => undefined;
     const [request, deleted] = [newCodeRequest(), newDeletedEvent()];
-    closing(await startTestWorker(scene.env));
+    closing(await startTestWorker(fixture.env));
     const first = createEventConsumer({
       ...parts,
       schemas: { 'service.auth.events.deleted': DeletedEvent },
@@ -72,8 +72,8 @@ test.concurrent(
       onReport,
       onError,
     });
-    for (const event of [request, deleted]) await scene.publish(event);
-    for (const event of [request, deleted]) await eventually('it is delivered', () => scene.isDelivered(event));
+    for (const event of [request, deleted]) await fixture.publish(event);
+    for (const event of [request, deleted]) await eventually('it is delivered', () => fixture.isDelivered(event));
     await first.close();
     expect(new Set(handled)).toEqual(new Set([deleted.data.user_id]));
     expect(outcomes).toEqual(expect.arrayContaining([`ignored ${request.id}`, `processed ${deleted.id}`]));
@@ -82,10 +82,10 @@ test.concurrent(
     const late = newCodeRequest(new Date(Date.now() - 1));
     const second = { ...parts, schemas: accountEvents, inbox, onReport, onError };
     closing(createEventConsumer({ ...second, handle: async ({ id }) => void handled.push(id) }));
-    await scene.publish(late);
-    await eventually('it is settled', () => scene.isDelivered(late));
+    await fixture.publish(late);
+    await eventually('it is settled', () => fixture.isDelivered(late));
     expect(outcomes).not.toContain(`processed ${late.id}`);
-    expect(await scene.collections.deadLetters.countDocuments()).toBe(0);
+    expect(await fixture.collections.deadLetters.countDocuments()).toBe(0);
   }),
 );
 
@@ -93,12 +93,14 @@ test.concurrent(
 test.concurrent(
   'a deletion that a queue consumer keeps refusing stays on its queue, beyond every number of attempts',
   closingAll(async (closing) => {
-    const scene = closing(await openWorkerScene([{ name: 'kitchen', kind: 'queue' }]));
-    closing(await startTestWorker(scene.env));
+    const fixture = closing(await openWorkerFixture([{ name: 'kitchen', kind: 'queue' }]));
+    closing(await startTestWorker(fixture.env));
     const [deleted, other] = [newDeletedEvent(), newCodeRequest()];
-    for (const event of [deleted, other]) await scene.publish(event);
+    for (const event of [deleted, other]) await fixture.publish(event);
     const attemptsOf = async (id: string) =>
-      Number(await scene.redis.hget(`${scene.keys.queuePrefix}:${accountChannel}.kitchen:${id}`, 'opts').then(read));
+      Number(
+        await fixture.redis.hget(`${fixture.keys.queuePrefix}:${accountChannel}.kitchen:${id}`, 'opts').then(read),
+      );
     await eventually(
       'both are on the queue',
       async () => (await attemptsOf(deleted.id)) > 0 && (await attemptsOf(other.id)) > 0,

@@ -14,8 +14,8 @@ import { createWebhookConsumer } from '../../../services/worker/src/delivery/web
 import { createWorkerMetrics } from '../../../services/worker/src/runtime/metrics.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { newCodeRequest, newEvent } from '../../support/worker-events.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { type Answer, startReceiver, status } from '../../support/worker-receiver.ts';
-import { eventually } from '../../support/worker-scene.ts';
 
 const queueName = 'billing';
 
@@ -321,10 +321,10 @@ describe('a webhook’s consumer', () => {
     recorded.splice(0);
     const receiver = await startReceiver(queueName, answer);
     const consumer = createWebhookConsumer([options()], receiver.subscriber, {
-      takers: [queueName],
+      subscribers: [queueName],
       record: async (jobId, { outcome }) => void recorded.push(`${outcome} ${jobId}`),
-      deadLetters: { bury: async () => true },
-      parking: { park: async () => undefined, resumedAt: () => 0 },
+      deadLetters: { add: async () => true },
+      suspension: { suspend: async () => undefined, resumedAt: () => 0 },
       recovery: { onTaken: () => undefined },
       giveUpAfterMs: 60_000,
       timeoutMs: 60_000,
@@ -346,16 +346,16 @@ describe('a webhook’s consumer', () => {
     await add('a');
     const { receiver, consumer } = await open();
     expect(await stateOf('a')).toBe('waiting');
-    consumer.setParked(true);
+    consumer.setSuspended(true);
     expect(await stateOf('a')).toBe('waiting');
-    consumer.setParked(false);
+    consumer.setSuspended(false);
     await eventually('it is delivered', async () => (await stateOf('a')) === 'completed');
     expect([receiver.received.length, recorded]).toEqual([1, ['delivered a']]);
-    consumer.setParked(true);
+    consumer.setSuspended(true);
     await add('b');
     expect(['waiting', 'active']).toContain(await stateOf('b'));
     expect(receiver.received).toHaveLength(1);
-    consumer.setParked(false);
+    consumer.setSuspended(false);
     await eventually('the next is delivered', () => recorded.includes('delivered b'));
   });
 
@@ -373,7 +373,7 @@ describe('a webhook’s consumer', () => {
       else if (refusals === 1) refuse();
       else void eventually('the first is recorded', () => recorded.length === 1).then(refuse);
     });
-    consumer.setParked(false);
+    consumer.setSuspended(false);
     await eventually('both are refused', () => recorded.length >= 2);
     await add('c');
     await eventually('the third is delivered', () => recorded.includes('delivered c'));
@@ -387,7 +387,7 @@ describe('a webhook’s consumer', () => {
     const [set, cleared] = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(globalThis, 'clearTimeout')];
     await add('a');
     const { consumer } = await open(status(429, { 'retry-after': '60' }));
-    consumer.setParked(false);
+    consumer.setSuspended(false);
     await eventually('it is refused', () => recorded.length === 1);
     const throttle = set.mock.results[set.mock.calls.findIndex(([, ms]) => ms === 60_000)]?.value;
     expect(throttle).toBeDefined();

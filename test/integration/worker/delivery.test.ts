@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
 import { openParts } from '../../support/closing.ts';
 import { newEvent } from '../../support/worker-events.ts';
+import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
 import {
   type Answer,
   firstPause,
@@ -13,7 +14,6 @@ import {
   startReceiver,
   status,
 } from '../../support/worker-receiver.ts';
-import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
 
 const { closing, closeAll } = openParts();
@@ -23,8 +23,8 @@ async function receiver(name: string, answer?: Answer): Promise<Receiver> {
   return closing(await startReceiver(name, answer));
 }
 
-async function scene(subscribers: readonly object[]): Promise<WorkerScene> {
-  return closing(await openWorkerScene(subscribers));
+async function fixture(subscribers: readonly object[]): Promise<WorkerFixture> {
+  return closing(await openWorkerFixture(subscribers));
 }
 
 async function worker(env: Readonly<Record<string, string>>): Promise<TestWorker> {
@@ -39,7 +39,7 @@ describe('delivery to webhooks', () => {
     const good = await receiver('analytics');
     const failing = await receiver('notification', status(500));
     const hanging = await receiver('hanging', hang);
-    const { env, publish, row, isDelivered } = await scene(
+    const { env, publish, row, isDelivered } = await fixture(
       [good, failing, hanging].map(({ subscriber }) => subscriber),
     );
     const service = await worker({ ...env, DELIVERY_TIMEOUT_MS: '2000' });
@@ -71,7 +71,7 @@ describe('delivery to webhooks', () => {
 
   test('a worker waits for the Retry-After of a 503', async () => {
     const busy = await receiver('busy', firstThen(status(503, { 'retry-after': '1' }), status(204)));
-    const { env, publish, isDelivered } = await scene([busy.subscriber]);
+    const { env, publish, isDelivered } = await fixture([busy.subscriber]);
     await worker(env);
     const event = newEvent();
     await publish(event);
@@ -87,7 +87,7 @@ describe('delivery to queue consumers', () => {
 
   test('a row is delivered when the queue consumer has completed the job, and not before', async () => {
     const good = await receiver('analytics');
-    const { env, publish, row, isDelivered, keys, collections } = await scene([
+    const { env, publish, row, isDelivered, keys, collections } = await fixture([
       good.subscriber,
       { name, kind: 'queue' },
     ]);

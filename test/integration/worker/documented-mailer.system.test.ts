@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closingAll } from '../../support/closing.ts';
 import { askForCode } from '../../support/code-request.ts';
 import { newNotice } from '../../support/worker-events.ts';
+import { eventually, openWorkerFixture } from '../../support/worker-fixture.ts';
 import { type Received, startReceiver } from '../../support/worker-receiver.ts';
-import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
 const run = promisify(execFile);
@@ -59,27 +59,27 @@ test(
     const printed = new Map((await runCode(makeKeys)).map((line) => line.split(/ (?=\{)/) as [string, string]));
     const receiver = closing(await startReceiver('mailer'));
     const encrypt_to = JSON.parse(printed.get('encrypt_to') ?? '');
-    const scene = closing(await openWorkerScene([{ ...receiver.subscriber, encrypt_to }]));
-    closing(await startTestWorker(scene.env));
-    const asked = await askForCode(scene);
+    const fixture = closing(await openWorkerFixture([{ ...receiver.subscriber, encrypt_to }]));
+    closing(await startTestWorker(fixture.env));
+    const asked = await askForCode(fixture);
     const notice = newNotice({ user_id: asked.user._id });
     for (const event of [notice, asked.event]) {
-      await scene.publish(event);
-      await eventually('it is delivered', () => scene.isDelivered(event));
+      await fixture.publish(event);
+      await eventually('it is delivered', () => fixture.isDelivered(event));
     }
     const delivered = ({ id }: { id: string }) => receiver.received.find((one) => one.id === id) as Received;
     const forged = { ...delivered(asked.event), body: delivered(asked.event).body.replace('password_reset', 'reset') };
-    const told = await runCode(before + mailer + after, {
+    const notified = await runCode(before + mailer + after, {
       WEBHOOK_SECRET: receiver.subscriber.secret,
       PRIVATE_JWK: printed.get('keep secret'),
       DELIVERIES: JSON.stringify([forged, delivered(notice), delivered(asked.event)]),
     });
     const { to, code, event } = asked;
     const { purpose, locale } = event.data;
-    expect([told[0], JSON.parse(told[1] ?? '')]).toEqual([
+    expect([notified[0], JSON.parse(notified[1] ?? '')]).toEqual([
       'No matching signature found',
       { to, code, purpose, locale, messageId: event.id },
     ]);
-    expect(told).toHaveLength(2);
+    expect(notified).toHaveLength(2);
   }),
 );

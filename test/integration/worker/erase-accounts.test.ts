@@ -4,28 +4,28 @@ import type { DeletionStore, ErasedAccount } from '@auth-account/stores/deletion
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createEraseAccounts, type EraseAccountsDeps } from '../../../services/worker/src/erasure/erase-accounts.ts';
-import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
 import { insertSessionsBeside } from '../../support/session-document.ts';
 
-let scene: AccountScene;
+let fixture: AccountFixture;
 /** Steps that are visible outside MongoDB, in order. */
 let steps: unknown[];
 beforeAll(async () => {
-  scene = await openAccountScene();
+  fixture = await openAccountFixture();
 });
 beforeEach(async () => {
   steps = [];
-  await scene.clear();
-  await scene.collections.groups.deleteMany();
+  await fixture.clear();
+  await fixture.collections.groups.deleteMany();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const lifetimeMs = 600_000;
-const ago = (ms: number) => new Date(scene.now().getTime() - ms);
+const ago = (ms: number) => new Date(fixture.now().getTime() - ms);
 
 const erase = (given: Partial<EraseAccountsDeps> = {}) =>
   createEraseAccounts({
-    ...scene.deps,
+    ...fixture.deps,
     lifetimeMs,
     delayMs: 0,
     denyList: { denyAndClose: async (entries) => void steps.push(entries) },
@@ -40,46 +40,46 @@ const erase = (given: Partial<EraseAccountsDeps> = {}) =>
 
 /** Stores an account that is due, alone in its group unless the fields name another one. */
 async function dueAccount(fields: Partial<UserDocument> = {}): Promise<UserDocument> {
-  const user = await scene.user({ deletes_at: scene.now(), ...fields });
+  const user = await fixture.user({ deletes_at: fixture.now(), ...fields });
   const { home_group_id: _id, account_type, _id: owner_id } = user;
   if (fields.home_group_id !== undefined) return user;
   const group = { _id, account_type, owner_id, name: 'Kitchen', import_key: _id, member_count: 1, created_at: ago(1) };
-  await scene.collections.groups.insertOne({ ...group, closed_at: null });
+  await fixture.collections.groups.insertOne({ ...group, closed_at: null });
   return user;
 }
 
-const groupOf = ({ home_group_id: _id }: UserDocument) => scene.collections.groups.findOne({ _id });
+const groupOf = ({ home_group_id: _id }: UserDocument) => fixture.collections.groups.findOne({ _id });
 
 describe('a round of erasures', () => {
   test('an erasure removes what is stored of the person, with the event, and closes an empty group', async () => {
     const former = { change_id: randomUUID(), email: 'Old@example.com', email_key: 'old@example.com', until: ago(0) };
     const user = await dueAccount({ former_emails: [former, { ...former, change_id: randomUUID() }] });
     const { _id: user_id, home_group_id } = user;
-    const live = await scene.session({ user_id });
-    const ended = await scene.session({
+    const live = await fixture.session({ user_id });
+    const ended = await fixture.session({
       ...{ user_id, is_revoked: true, revoked_at: ago(1), revoked_reason: 'logout', revoked_request_id: 'request-2' },
     });
     const forgotten = { user_id, is_revoked: true, revoked_at: ago(lifetimeMs + 1), revoked_reason: 'logout' } as const;
-    await scene.session(forgotten);
-    await scene.challenge(user, 'password_reset');
+    await fixture.session(forgotten);
+    await fixture.challenge(user, 'password_reset');
     const record = { _id: randomUUID(), fingerprint: '', user_id, answer: {}, expires_at: ago(0) };
-    await scene.collections.idempotency.insertOne(record);
+    await fixture.collections.idempotency.insertOne(record);
     await erase();
 
-    const { users, sessions, challenges, idempotency } = scene.collections;
+    const { users, sessions, challenges, idempotency } = fixture.collections;
     const left = [users.countDocuments(), sessions.countDocuments(), challenges.countDocuments()];
     expect(await Promise.all([...left, idempotency.countDocuments()])).toEqual([0, 0, 0, 0]);
-    const purge_at = new Date(scene.now().getTime() + lifetimeMs);
+    const purge_at = new Date(fixture.now().getTime() + lifetimeMs);
     const kept = (session: typeof live, end: object) => ({ _id: session.document._id, ...end, purge_at });
-    expect(await scene.collections.erasedSessions.find().sort({ revoked_at: 1 }).toArray()).toEqual([
+    expect(await fixture.collections.erasedSessions.find().sort({ revoked_at: 1 }).toArray()).toEqual([
       kept(ended, { revoked_at: ago(1), revoked_reason: 'logout', revoked_request_id: 'request-2' }),
-      kept(live, { revoked_at: scene.now(), revoked_reason: 'account_deleted' }),
+      kept(live, { revoked_at: fixture.now(), revoked_reason: 'account_deleted' }),
     ]);
     const group = await groupOf(user);
-    expect(group).toMatchObject({ closed_at: scene.now(), member_count: 0 });
+    expect(group).toMatchObject({ closed_at: fixture.now(), member_count: 0 });
     expect([group?.name, group?.import_key]).toEqual([undefined, undefined]);
-    const rows = await scene.rows();
-    const at = scene.now().toISOString();
+    const rows = await fixture.rows();
+    const at = fixture.now().toISOString();
     const data = { user_id, home_group_id, deleted_at: at };
     expect(rows.map(({ topic, event }) => [topic, event.data, event.time])).toEqual([
       ['service.auth.events.deleted', data, at],
@@ -90,7 +90,7 @@ describe('a round of erasures', () => {
     });
     expect(steps).toEqual([
       [
-        denied(live, 'SESSION_REVOKED', expect.anything(), scene.now()),
+        denied(live, 'SESSION_REVOKED', expect.anything(), fixture.now()),
         denied(ended, 'LOGOUT_CONFIRMED', 'request-2', ago(1)),
       ],
       ['forgotten', [user.email_key, 'old@example.com']],
@@ -101,15 +101,15 @@ describe('a round of erasures', () => {
       ],
       ['forgotten', [user.email_key, 'old@example.com']],
     ]);
-    expect(scene.verdicts).toEqual([false, true]);
+    expect(fixture.verdicts).toEqual([false, true]);
   });
 
   test('a round of erasures erases one account after the other, the longest due first, and no other', async () => {
     const [later, first] = [await dueAccount({ deletes_at: ago(1) }), await dueAccount({ deletes_at: ago(2) })];
     const waiting = await dueAccount({ deletes_at: ago(-1) });
-    const staying = await scene.user();
+    const staying = await fixture.user();
     await erase();
-    const left = await scene.collections.users.find().toArray();
+    const left = await fixture.collections.users.find().toArray();
     expect(left).toEqual([waiting, staying]);
     const erased = steps.flatMap((step) => (Array.isArray(step) && step[0] === 'erased' ? [step[1].user._id] : []));
     expect(erased).toEqual([first._id, later._id]);
@@ -122,14 +122,14 @@ describe('a round of erasures', () => {
       await dueAccount({ deletes_at: ago(delayMs) }),
     ];
     await erase({ delayMs });
-    expect([await scene.storedUser(early._id), await scene.storedUser(ripe._id)]).toEqual([early, null]);
+    expect([await fixture.storedUser(early._id), await fixture.storedUser(ripe._id)]).toEqual([early, null]);
   });
 
   test('an erasure is reported although Redis is away afterwards, and is no failure', async () => {
     const user = await dueAccount();
     const away = new Error('Redis is away');
     const forgetPlaces = async () => {
-      if ((await scene.storedUser(user._id)) === null) throw away;
+      if ((await fixture.storedUser(user._id)) === null) throw away;
     };
     await erase({ forgetPlaces });
     expect(steps).toEqual([
@@ -141,15 +141,15 @@ describe('a round of erasures', () => {
   test('an erasure leaves the group, with its name and invites, to its longest-standing member', async () => {
     const user = await dueAccount();
     const { home_group_id } = user;
-    await scene.collections.groups.updateOne({ _id: home_group_id }, { $set: { member_count: 3 } });
-    await scene.user({ home_group_id, role: 'member', joined_at: ago(1) });
-    const heir = await scene.user({ home_group_id, role: 'member', joined_at: ago(2) });
+    await fixture.collections.groups.updateOne({ _id: home_group_id }, { $set: { member_count: 3 } });
+    await fixture.user({ home_group_id, role: 'member', joined_at: ago(1) });
+    const heir = await fixture.user({ home_group_id, role: 'member', joined_at: ago(2) });
     const invite = { _id: randomUUID(), home_group_id, account_type: 'HOME', created_by: user._id } as const;
     const open = { created_at: ago(1), expires_at: ago(-1), max_uses: null, uses: 0, revoked_at: null };
-    await scene.collections.invites.insertOne({ ...invite, ...open });
+    await fixture.collections.invites.insertOne({ ...invite, ...open });
     await erase();
     expect(await groupOf(user)).toMatchObject({ owner_id: heir._id, name: 'Kitchen', closed_at: null });
-    expect(await scene.collections.invites.findOne({ _id: invite._id })).toMatchObject({ created_by: null });
+    expect(await fixture.collections.invites.findOne({ _id: invite._id })).toMatchObject({ created_by: null });
     expect(steps).toStrictEqual([
       ['forgotten', [user.email_key]],
       ['erased', expect.objectContaining({ isClosed: false, heir: heir._id }), expect.anything()],
@@ -159,8 +159,8 @@ describe('a round of erasures', () => {
 
   test('an erasure denies very many sessions page by page', async () => {
     const { _id: user_id } = await dueAccount();
-    const { document } = await scene.session({ user_id });
-    await insertSessionsBeside(scene.collections, document._id, 500);
+    const { document } = await fixture.session({ user_id });
+    await insertSessionsBeside(fixture.collections, document._id, 500);
     await erase();
     const pages = steps.flatMap((step) => (Array.isArray(step) && 'sessionId' in Object(step[0]) ? [step.length] : []));
     expect(pages).toEqual([500, 1]);
@@ -169,16 +169,16 @@ describe('a round of erasures', () => {
   test('an erasure that fails names its user, and leaves the account whole for a minute', async () => {
     const user = await dueAccount();
     const denyList = { denyAndClose: () => Promise.reject(new Error('Redis is away')) };
-    await scene.session({ user_id: user._id });
+    await fixture.session({ user_id: user._id });
     await expect(erase({ denyList })).rejects.toThrow('Redis is away');
     expect(steps).toEqual([['failed', user._id]]);
     steps = [];
     await erase();
     expect(steps).toEqual([]);
-    const until = new Date(scene.now().getTime() + 60_000);
-    expect(await scene.storedUser(user._id)).toEqual({ ...user, erasure: { lease: expect.any(String), until } });
+    const until = new Date(fixture.now().getTime() + 60_000);
+    expect(await fixture.storedUser(user._id)).toEqual({ ...user, erasure: { lease: expect.any(String), until } });
     await erase({ now: () => until });
-    expect(await scene.storedUser(user._id)).toBeNull();
+    expect(await fixture.storedUser(user._id)).toBeNull();
   });
 
   test.each<[string, object]>([
@@ -187,13 +187,13 @@ describe('a round of erasures', () => {
     ['put off', { $set: { deletes_at: new Date('2100-01-01') } }],
   ])('a round of erasures removes nothing of an account that was %s meanwhile', async (_, update) => {
     const user = await dueAccount();
-    await scene.session({ user_id: user._id });
-    const forgetPlaces = async () => void (await scene.collections.users.updateOne({ _id: user._id }, update));
+    await fixture.session({ user_id: user._id });
+    const forgetPlaces = async () => void (await fixture.collections.users.updateOne({ _id: user._id }, update));
     await erase({ forgetPlaces });
-    expect(await scene.storedUser(user._id)).toMatchObject({ _id: user._id });
-    expect(await scene.collections.sessions.countDocuments({ user_id: user._id })).toBe(1);
+    expect(await fixture.storedUser(user._id)).toMatchObject({ _id: user._id });
+    expect(await fixture.collections.sessions.countDocuments({ user_id: user._id })).toBe(1);
     expect(await groupOf(user)).toMatchObject({ member_count: 1, closed_at: null });
-    expect(await scene.rows()).toEqual([]);
+    expect(await fixture.rows()).toEqual([]);
     expect(steps).toHaveLength(1);
   });
 
@@ -201,7 +201,7 @@ describe('a round of erasures', () => {
     const { _id: user_id } = await dueAccount();
     const kept: Parameters<DeletionStore['removeEndedSessions']>[] = [];
     const deletions: EraseAccountsDeps['deletions'] = {
-      ...scene.deps.deletions,
+      ...fixture.deps.deletions,
       removeEndedSessions: async (...given) => void kept.push(given),
     };
     await erase({ deletions });

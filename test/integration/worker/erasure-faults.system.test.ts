@@ -5,29 +5,29 @@ import { newSession } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
 import { requestReset } from '../../support/codes.ts';
 import {
-  type ErasureScene,
+  type ErasureFixture,
   endErasureLease,
-  openErasureScene,
+  openErasureFixture,
   orderDeletion,
   storedOf,
-} from '../../support/erasure-scene.ts';
+} from '../../support/erasure-fixture.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
 import { expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
 import { startWorkerProcess } from '../../support/service-process.ts';
 import { uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
 const appName = uniqueName();
-let scene: ErasureScene;
+let fixture: ErasureFixture;
 beforeAll(async () => {
-  scene = await openErasureScene(appName);
+  fixture = await openErasureFixture(appName);
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 /** Creates an owner with another member, an invite, a code and an answer under a key. The owner's deletion is due. */
 async function newOwner() {
-  const { api } = scene;
+  const { api } = fixture;
   const owner = await newSession(api);
   await joinByInvite(api, await insertInvite(api, owner.home_group_id));
   await api.createInvite({}, { ...bearer(owner), 'Idempotency-Key': randomUUID() });
@@ -38,9 +38,9 @@ async function newOwner() {
 
 type Owner = Awaited<ReturnType<typeof newOwner>>;
 
-const state = ({ user_id, home_group_id }: Owner) => storedOf(scene.api, user_id, home_group_id);
+const state = ({ user_id, home_group_id }: Owner) => storedOf(fixture.api, user_id, home_group_id);
 const deletedEvents = ({ user_id }: Owner) =>
-  scene.api.collections.outbox.countDocuments({ 'event.subject': user_id, topic: 'service.auth.events.deleted' });
+  fixture.api.collections.outbox.countDocuments({ 'event.subject': user_id, topic: 'service.auth.events.deleted' });
 
 async function expectGone(owner: Owner): Promise<void> {
   const { user, others } = await state(owner);
@@ -49,13 +49,13 @@ async function expectGone(owner: Owner): Promise<void> {
   expect(groups).toEqual([expect.objectContaining({ member_count: 1, closed_at: null })]);
   for (const invite of invites ?? []) expect(invite).toMatchObject({ created_by: null, revoked_at: null });
   expect(await deletedEvents(owner)).toBe(1);
-  await expectSound(scene.api);
+  await expectSound(fixture.api);
 }
 
 /** Lets a worker erase the account, as if the former worker's lease had ended. */
 async function eraseNow(owner: Owner): Promise<void> {
-  await endErasureLease(scene.api, owner.user_id);
-  const worker = await startTestWorker(scene.env);
+  await endErasureLease(fixture.api, owner.user_id);
+  const worker = await startTestWorker(fixture.env);
   try {
     await eventually('it is gone', async () => (await state(owner)).user === null);
   } finally {
@@ -65,7 +65,7 @@ async function eraseNow(owner: Owner): Promise<void> {
 }
 
 /** Every command of the erasure's transaction, in order. */
-const steps: readonly [step: string, command: string, collection?: keyof ErasureScene['api']['collections']][] = [
+const steps: readonly [step: string, command: string, collection?: keyof ErasureFixture['api']['collections']][] = [
   ['the removal of the user', 'findAndModify', 'users'],
   ['the removal of the sessions', 'delete', 'sessions'],
   ['the removal of the challenges', 'delete', 'challenges'],
@@ -79,7 +79,7 @@ const steps: readonly [step: string, command: string, collection?: keyof Erasure
 ];
 
 function failing([, command, collection]: (typeof steps)[number], fault: Partial<FailCommand>): FailCommand {
-  const { api } = scene;
+  const { api } = fixture;
   const namespace = collection && `${api.database}.${api.collections[collection].collectionName}`;
   return { failCommands: [command], ...(namespace && { namespace }), appName, ...fault };
 }
@@ -103,11 +103,11 @@ describe('failures of an erasure’s steps', () => {
     const owner = await newOwner();
     const before = await state(owner);
     const worker = await withFailPoint(
-      scene.api.mongo,
+      fixture.api.mongo,
       modeOf(step),
       failing(step, { errorCode: operationFailed }),
       async () => {
-        const started = await startTestWorker(scene.env);
+        const started = await startTestWorker(fixture.env);
         const failed = () => started.metric('auth_erasures_total', { outcome: 'failed' });
         await eventually('the erasure has failed', async () => (await failed()) > 0);
         return started;
@@ -127,8 +127,8 @@ test('a commit whose result MongoDB never reports has erased the account once', 
   const unknown = failing(['', 'commitTransaction'], {
     writeConcernError: { code: shutdownInProgress, errmsg: 'shutting down' },
   });
-  await withFailPoint(scene.api.mongo, 'alwaysOn', unknown, async () => {
-    const worker = await startTestWorker(scene.env);
+  await withFailPoint(fixture.api.mongo, 'alwaysOn', unknown, async () => {
+    const worker = await startTestWorker(fixture.env);
     await eventually('it is erased', async () => (await worker.metric('auth_erasures_total')) > 0);
     expect(await worker.metric('auth_erasures_total', { outcome: 'failed' })).toBe(0);
     await worker.close();
@@ -138,7 +138,7 @@ test('a commit whose result MongoDB never reports has erased the account once', 
 
 /** Returns the running command of this test's workers that the fail point holds back. */
 async function heldCommand(command: string): Promise<Document | undefined> {
-  const operations = await scene.api.mongo
+  const operations = await fixture.api.mongo
     .db('admin')
     .aggregate([{ $currentOp: { allUsers: true } }, { $match: { appName, [`command.${command}`]: { $exists: true } } }])
     .toArray();
@@ -153,10 +153,10 @@ describe('kills before an erasure’s steps', () => {
   test.each(killed)('a worker that is killed before a step leaves the account whole: %s', async (...step) => {
     const owner = await newOwner();
     const before = await state(owner);
-    const { mongo } = scene.api;
+    const { mongo } = fixture.api;
     const blocked = failing(step, { blockConnection: true, blockTimeMS: 120_000 });
     await withFailPoint(mongo, modeOf(step), blocked, async () => {
-      const worker = await startWorkerProcess(scene.env);
+      const worker = await startWorkerProcess(fixture.env);
       let held: Document | undefined;
       await eventually('the step is reached', async () => {
         held = await heldCommand(step[1]);

@@ -10,41 +10,46 @@ import { logIn, newDevice, newEmail, newSession, password, registerAccount } fro
 import { bearer, withHeaders } from '../../support/api-driver.ts';
 import { closingAll } from '../../support/closing.ts';
 import { requestReset } from '../../support/codes.ts';
-import { type ErasureScene, newDueAccount, openErasureScene, orderDeletion } from '../../support/erasure-scene.ts';
+import {
+  type ErasureFixture,
+  newDueAccount,
+  openErasureFixture,
+  orderDeletion,
+} from '../../support/erasure-fixture.ts';
 import { expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
 import { matchesSchema } from '../../support/matches-schema.ts';
 import { recordLog } from '../../support/recorded-log.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
 
 const apiLog = recordLog('api');
 const workerLog = recordLog('worker');
-let scene: ErasureScene;
+let fixture: ErasureFixture;
 let worker: TestWorker;
 let redis: Redis;
 beforeAll(async () => {
-  scene = await openErasureScene(uniqueName(), apiLog.logger);
-  worker = await startTestWorker(scene.env, workerLog.logger);
+  fixture = await openErasureFixture(uniqueName(), apiLog.logger);
+  worker = await startTestWorker(fixture.env, workerLog.logger);
   redis = new Redis(testEnvironment().redisUrl);
 });
 afterAll(async () => {
   redis.disconnect();
   await worker.close();
-  await scene.close();
+  await fixture.close();
 });
 
-const isGone = async (_id: string) => (await scene.api.collections.users.findOne({ _id })) === null;
+const isGone = async (_id: string) => (await fixture.api.collections.users.findOne({ _id })) === null;
 const untilGone = (userId: string) => eventually('the account is erased', () => isGone(userId));
 const deletedEvents = (userId: string) =>
-  scene.api.collections.outbox
+  fixture.api.collections.outbox
     .find({ 'event.subject': userId, topic: 'service.auth.events.deleted' })
     .map(({ event }) => event)
     .toArray();
 
 // guarantees: erased-account
 test('an erased account leaves no trace of the person, and its address is free', async () => {
-  const { api } = scene;
+  const { api } = fixture;
   const email = `Cook-${randomUUID()}@example.com`;
   const [display_name, device_name, device_id] = [`Anna ${randomUUID()}`, `Phone ${randomUUID()}`, randomUUID()];
   const device = newDevice();
@@ -96,7 +101,7 @@ test('an erased account leaves no trace of the person, and its address is free',
 });
 
 test('the event and the audit log have the erased account’s id, and its group closes with its invites', async () => {
-  const { api } = scene;
+  const { api } = fixture;
   const session = await newSession(api);
   const { user_id, home_group_id } = session;
   const invite = await insertInvite(api, home_group_id);
@@ -119,7 +124,7 @@ test('the event and the audit log have the erased account’s id, and its group 
 });
 
 test('an erased member leaves the group to the others', async () => {
-  const { api } = scene;
+  const { api } = fixture;
   const { home_group_id } = await registerAccount(api);
   const member = await joinByInvite(api, await insertInvite(api, home_group_id));
   await orderDeletion(api, member);
@@ -132,7 +137,7 @@ test('an erased member leaves the group to the others', async () => {
 test(
   'several workers erase each account once',
   closingAll(async (closing) => {
-    const { api, env } = scene;
+    const { api, env } = fixture;
     const others = [closing(await startTestWorker(env)), closing(await startTestWorker(env))];
     const before = await worker.metric('auth_erasures_total', { outcome: 'erased' });
     const accounts = await Promise.all(Array.from({ length: 6 }, () => newDueAccount(api)));
@@ -152,7 +157,7 @@ test(
 
 describe('requests at the moment of the erasure', () => {
   test('a login, a refresh and a restore during the erasure find the account or nobody, and leave nothing', async () => {
-    const { api } = scene;
+    const { api } = fixture;
     for (let round = 0; round < 5; round += 1) {
       const { email, user_id, refresh_token } = await newDueAccount(api);
       const tries = Array.from({ length: 4 }, () => [
@@ -173,7 +178,7 @@ describe('requests at the moment of the erasure', () => {
   });
 
   test('a registration with the address during the erasure is refused or makes another account', async () => {
-    const { api } = scene;
+    const { api } = fixture;
     const { email, user_id } = await newDueAccount(api);
     const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => api.registerAccount(body)));
@@ -186,7 +191,7 @@ describe('requests at the moment of the erasure', () => {
   });
 
   test('an access token from before the erasure is refused, even if Redis loses its data afterwards', async () => {
-    const { api } = scene;
+    const { api } = fixture;
     const session = await newDueAccount(api);
     await untilGone(session.user_id);
     const expectRefused = async () => {
@@ -213,7 +218,7 @@ describe('requests at the moment of the erasure', () => {
 test(
   'an account that stays past its time is overdue',
   closingAll(async (closing) => {
-    const other = await openErasureScene(uniqueName());
+    const other = await openErasureFixture(uniqueName());
     closing({ close: () => other.close() });
     const { user_id } = await registerAccount(other.api, newEmail());
     const erasure = { lease: 'of another worker', until: new Date(Date.now() + 3_600_000) };
@@ -227,7 +232,7 @@ test(
 test(
   'a second factor whose removal MongoDB refuses is overdue',
   closingAll(async (closing) => {
-    const other = await openErasureScene(uniqueName());
+    const other = await openErasureFixture(uniqueName());
     closing({ close: () => other.close() });
     const { mongo, database, collections } = other.api;
     const { user_id } = await registerAccount(other.api, newEmail());

@@ -14,7 +14,7 @@ import { closeBoundMs } from '../../support/close-bound.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 import { startTestServices } from '../../support/test-services.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
 
 const endings: (() => Promise<unknown>)[] = [];
@@ -43,7 +43,7 @@ let worker: TestWorker;
 let queue: ForceLogoutQueue;
 let redis: Redis;
 
-async function openScene(): Promise<void> {
+async function openFixture(): Promise<void> {
   api = await startTestApi();
   endings.push(() => api.close());
   const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix };
@@ -83,13 +83,13 @@ async function startCount(
 }
 
 describe('a forced logout', () => {
-  beforeAll(openScene);
+  beforeAll(openFixture);
   afterAll(endAll);
 
   test('a forced logout by user ends all sessions of that user only, and records reason and request in each', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
-    const stranger = await newSession(api);
+    const unknownDevice = await newSession(api);
     const done = await startCount('auth_force_logouts_total', { outcome: 'done' });
     const jobId = await force({ user_id: phone.user_id, reason, request_id: 'operator-7' });
 
@@ -97,8 +97,8 @@ describe('a forced logout', () => {
       const revoked = { is_revoked: true, revoked_reason: 'forced', revoked_request_id: 'operator-7' };
       expect(await session(session_id)).toMatchObject(revoked);
     }
-    expect(await isRevoked(stranger)).toBe(false);
-    const ids = [phone, tablet, stranger].map(({ session_id }) => session_id);
+    expect(await isRevoked(unknownDevice)).toBe(false);
+    const ids = [phone, tablet, unknownDevice].map(({ session_id }) => session_id);
     expect(await isDenied(ids)).toEqual([true, true, false]);
     expect(jobId).toMatch(/^[\da-f-]{36}$/);
     expect(await done()).toBe(1);
@@ -115,13 +115,13 @@ describe('a forced logout', () => {
   test('a forced logout by group ends the sessions of all its members and of nobody else', async () => {
     const owner = await newSession(api);
     const member = await newSession(api);
-    const stranger = await newSession(api);
+    const unknownDevice = await newSession(api);
     await api.collections.users.updateOne(
       { _id: member.user_id },
       { $set: { home_group_id: owner.home_group_id, role: 'member' } },
     );
     await force({ home_group_id: owner.home_group_id, reason });
-    expect(await Promise.all([owner, member, stranger].map(isRevoked))).toEqual([true, true, false]);
+    expect(await Promise.all([owner, member, unknownDevice].map(isRevoked))).toEqual([true, true, false]);
   });
 
   test('a forced logout that matches no live session is done, and leaves an ended session as it was', async () => {
@@ -249,7 +249,7 @@ describe('a forced logout', () => {
 });
 
 describe('a forced logout in a scene of its own', () => {
-  beforeEach(openScene);
+  beforeEach(openFixture);
   afterEach(endAll);
 
   test('two commands whose number BullMQ gives twice, because Redis was emptied, are both carried out', async () => {
@@ -307,9 +307,9 @@ describe('a forced logout through all services', () => {
     const { queue } = openQueue(testEnvironment().redisUrl, services.name);
     const phone = await newSession(services.api);
     const tablet = await logIn(services.api, phone.email);
-    const stranger = await newSession(services.api);
-    const [phoneStream, tabletStream, strangerStream] = await Promise.all(
-      [phone, tablet, stranger].map((tokens) => services.openStream(tokens)),
+    const unknownDevice = await newSession(services.api);
+    const [phoneStream, tabletStream, unknownDeviceStream] = await Promise.all(
+      [phone, tablet, unknownDevice].map((tokens) => services.openStream(tokens)),
     );
 
     const ordered = performance.now();
@@ -325,7 +325,7 @@ describe('a forced logout through all services', () => {
       expect(answer.status).toBe(401);
     }
     expect(performance.now() - ordered).toBeLessThan(closeBoundMs);
-    expect(strangerStream?.isOpen()).toBe(true);
+    expect(unknownDeviceStream?.isOpen()).toBe(true);
     await eventually('the job is completed', async () => (await queue.getCompletedCount()) === 1);
   });
 });

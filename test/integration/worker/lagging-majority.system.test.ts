@@ -10,16 +10,16 @@ import { createReconcile } from '../../../services/worker/src/deny-list/reconcil
 import { type Account, logOut, newSession, type TokenPair } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
-import { startTestGateway, type TestGateway } from '../../support/gateway-scene.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway-fixture.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { openGreeted } from '../../support/push-client.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { keepPrimary, stopReplication } from '../../support/stop-replication.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
-import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
 import { commitEvent, newEvent } from '../../support/worker-events.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
 const lifetimeMs = denialLifetimeMs(600);
@@ -31,7 +31,7 @@ let secondaryPort: number;
 /** Client whose writes the primary alone acknowledges. */
 let primary: MongoClient;
 
-let scene: TokenScene;
+let fixture: TokenFixture;
 /** Documents that the primary alone has. */
 let unconfirmed: Collections;
 let redis: Redis;
@@ -54,11 +54,11 @@ beforeAll(async () => {
   secondaryPort = mongo.ports[1 - writable] ?? 0;
   await members[1 - writable]?.close();
   primary = members[writable] as MongoClient;
-  await openScene();
+  await openFixture();
 });
 afterAll(async () => {
   await gateway?.close();
-  await scene?.close();
+  await fixture?.close();
   redis?.disconnect();
   await primary?.close();
   await mongo?.kill();
@@ -66,15 +66,15 @@ afterAll(async () => {
 });
 
 /** The parts are expensive on two members, so all tests share them, each with its own sessions. */
-async function openScene(): Promise<void> {
-  scene = await openTokenScene({ mongodbUri: mongo.uri });
-  const { database } = scene;
+async function openFixture(): Promise<void> {
+  fixture = await openTokenFixture({ mongodbUri: mongo.uri });
+  const { database } = fixture;
   unconfirmed = collectionsOf(primary.db(database));
   env = { ...serviceEnvironment(database), MONGODB_URI: mongo.uri };
   redis = new Redis(env.REDIS_URL ?? '');
   denyList = createDenyList(redis, redisKeys(database), lifetimeMs);
-  api = await scene.start();
-  impatient = await scene.start({ MONGODB_URI: `${mongo.uri}&socketTimeoutMS=500` });
+  api = await fixture.start();
+  impatient = await fixture.start({ MONGODB_URI: `${mongo.uri}&socketTimeoutMS=500` });
   gateway = await startTestGateway({ env });
 }
 
@@ -105,13 +105,13 @@ async function logOutInVain(session: Session): Promise<void> {
 
 const majorityHas = (...sessions: readonly Session[]) =>
   eventually('a majority has it', () =>
-    storesOf(scene.collections).sessions.areRevoked(sessions.map(({ session_id }) => session_id)),
+    storesOf(fixture.collections).sessions.areRevoked(sessions.map(({ session_id }) => session_id)),
   );
 
 // guarantees: revocation-after-503
 test('a logout that got 503 still takes effect: the worker announces it when a majority has it', async () => {
   // The api's clock is behind, so its decisions look older to the worker: a lag of seconds acts like half a minute.
-  scene.clock.pass(-20_000);
+  fixture.clock.pass(-20_000);
   const worker = await startTestWorker(env);
   try {
     await eventually('the list is complete', () => denyList.isComplete());
@@ -123,7 +123,7 @@ test('a logout that got 503 still takes effect: the worker announces it when a m
     await eventually('its stream is closed', () => !stream.isOpen());
     expect(await stream.closed).toMatchObject({ code: 1000 });
   } finally {
-    scene.clock.pass(20_000);
+    fixture.clock.pass(20_000);
     await worker.close();
   }
 });
@@ -146,27 +146,27 @@ const again: readonly [name: string, send: (on: TokenApi, session: Session) => P
 test('a logout that got 503 is announced by any request that ends the session again, once a majority has it', async () => {
   // Completes the deny list, because no worker runs.
   await (await denyList.beginRebuild()).complete();
-  const scenes = await Promise.all(
+  const fixtures = await Promise.all(
     again.map(async ([name, send, status]) => {
       const session = await newSession(api);
       const stream = await openGreeted(gateway.base + session.push_stream_path, { token: session.access_token });
       return { name, send, status, session, stream };
     }),
   );
-  const statusesOf = (send: (one: (typeof scenes)[number]) => Promise<Answer>) =>
-    Promise.all(scenes.map(async (one) => (await send(one)).status));
+  const statusesOf = (send: (one: (typeof fixtures)[number]) => Promise<Answer>) =>
+    Promise.all(fixtures.map(async (one) => (await send(one)).status));
 
   const whileItLags = await whileLagging(async () => {
-    await Promise.all(scenes.map(({ session }) => logOutInVain(session)));
+    await Promise.all(fixtures.map(({ session }) => logOutInVain(session)));
     return statusesOf(({ send, session }) => send(impatient, session));
   });
   expect(whileItLags).toEqual([503, 503, 503, 503]);
 
-  await majorityHas(...scenes.map(({ session }) => session));
-  expect(await Promise.all(scenes.map(({ session }) => list(session)))).toEqual([200, 200, 200, 200]);
-  expect(await statusesOf(({ send, session }) => send(api, session))).toEqual(scenes.map(({ status }) => status));
-  expect(await Promise.all(scenes.map(({ session }) => list(session)))).toEqual([401, 401, 401, 401]);
-  for (const { name, stream } of scenes) {
+  await majorityHas(...fixtures.map(({ session }) => session));
+  expect(await Promise.all(fixtures.map(({ session }) => list(session)))).toEqual([200, 200, 200, 200]);
+  expect(await statusesOf(({ send, session }) => send(api, session))).toEqual(fixtures.map(({ status }) => status));
+  expect(await Promise.all(fixtures.map(({ session }) => list(session)))).toEqual([401, 401, 401, 401]);
+  for (const { name, stream } of fixtures) {
     await eventually(`the stream is closed after ${name}`, () => !stream.isOpen());
     expect(await stream.closed).toMatchObject({ code: 1000 });
   }
@@ -175,13 +175,13 @@ test('a logout that got 503 is announced by any request that ends the session ag
 // guarantees: revocation-after-503
 test('no round of the worker steps over a revocation or a change of group that no majority has, however late it is', async () => {
   let time = Date.now();
-  const sessions = storesOf(scene.collections).sessions;
+  const sessions = storesOf(fixture.collections).sessions;
   const nothing = () => undefined;
-  const told = { onRebuild: nothing, onFound: nothing };
-  const reconcile = createReconcile({ sessions, denyList, lifetimeMs, now: () => new Date(time), ...told });
+  const notified = { onRebuild: nothing, onFound: nothing };
+  const reconcile = createReconcile({ sessions, denyList, lifetimeMs, now: () => new Date(time), ...notified });
   await reconcile();
   const [revoked, moved] = [newSessionDocument(), newSessionDocument()];
-  await scene.collections.sessions.insertMany([revoked, moved]);
+  await fixture.collections.sessions.insertMany([revoked, moved]);
 
   const round = await whileLagging(async () => {
     const [at, requestId] = [new Date(time), 'unconfirmed'];
@@ -211,7 +211,7 @@ test('no round of the worker steps over a revocation or a change of group that n
 
 // guarantees: revoked-tokens-refused
 test('while the deny list is away, the api refuses what the primary has as revoked, whatever the majority shows', async () => {
-  await redis.del(redisKeys(scene.database).denyListComplete);
+  await redis.del(redisKeys(fixture.database).denyListComplete);
   const [ended, moved, good] = await Promise.all([newSession(api), newSession(api), newSession(api)]);
   const statuses = await whileLagging(async () => {
     const [at, requestId] = [new Date(), 'unconfirmed'];
@@ -226,9 +226,9 @@ test('while the deny list is away, the api refuses what the primary has as revok
 
 test('the canary counts its event as delivered when a majority has that, because its removal sees no more', async () => {
   const event = newEvent();
-  await commitEvent(scene.mongo, scene.mongo.db(scene.database), event);
+  await commitEvent(fixture.mongo, fixture.mongo.db(fixture.database), event);
   const wait = (waitMs: number) =>
-    awaitDelivery(scene.collections, event.requestid, { waitMs, stop: new AbortController().signal });
+    awaitDelivery(fixture.collections, event.requestid, { waitMs, stop: new AbortController().signal });
   const whileItLags = await whileLagging(async () => {
     await unconfirmed.outbox.updateOne({ _id: event.id }, { $set: { state: 'delivered' } });
     return wait(100);

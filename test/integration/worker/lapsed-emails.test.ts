@@ -6,20 +6,20 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newEmail, newSession } from '../../support/accounts.ts';
 import { changeEmail } from '../../support/codes.ts';
-import { type ErasureScene, openErasureScene } from '../../support/erasure-scene.ts';
+import { type ErasureFixture, openErasureFixture } from '../../support/erasure-fixture.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
-let scene: ErasureScene;
+let fixture: ErasureFixture;
 let redis: Redis;
 /** Returns true if the limits know from where the account with this address has logged in. */
 let hasPlaces: (email: string) => Promise<boolean>;
 beforeAll(async () => {
-  scene = await openErasureScene(uniqueName());
+  fixture = await openErasureFixture(uniqueName());
   redis = new Redis(testEnvironment().redisUrl);
   const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'server-keys.json'));
-  const names = keys.map((key) => createLimitKeys(scene.api.keyPrefix, () => readSecret(key)));
+  const names = keys.map((key) => createLimitKeys(fixture.api.keyPrefix, () => readSecret(key)));
   hasPlaces = async (email) => {
     const kept = names.flatMap(({ tagOf, knownOf, provenOf, wrongOf }) => {
       const account = tagOf('account', emailKey(email));
@@ -30,23 +30,23 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   redis.disconnect();
-  await scene.close();
+  await fixture.close();
 });
 
 type Session = Awaited<ReturnType<typeof newSession>>;
 
-const userOf = ({ user_id }: Pick<Session, 'user_id'>) => scene.api.collections.users.findOne({ _id: user_id });
+const userOf = ({ user_id }: Pick<Session, 'user_id'>) => fixture.api.collections.users.findOne({ _id: user_id });
 const formerOf = async (session: Session) => (await userOf(session))?.former_emails?.map(({ email }) => email);
 
 /** Makes the account's former addresses lapse an hour ago. */
 async function lapse({ user_id }: Session): Promise<void> {
   const until = new Date(Date.now() - 3_600_000);
-  await scene.api.collections.users.updateOne({ _id: user_id }, { $set: { 'former_emails.$[].until': until } });
+  await fixture.api.collections.users.updateOne({ _id: user_id }, { $set: { 'former_emails.$[].until': until } });
 }
 
 /** Runs a worker until it has removed the account's former addresses, or for as long as `work` lasts. */
 async function sweep(session: Session, work?: () => Promise<void>): Promise<void> {
-  const worker = await startTestWorker(scene.env);
+  const worker = await startTestWorker(fixture.env);
   try {
     await work?.();
     await eventually('they are removed', async () => (await formerOf(session)) === undefined);
@@ -57,9 +57,9 @@ async function sweep(session: Session, work?: () => Promise<void>): Promise<void
 
 /** Creates an account that has changed its address. */
 async function newChanged() {
-  const session = await newSession(scene.api);
+  const session = await newSession(fixture.api);
   const new_email = newEmail();
-  await changeEmail(scene.api, session, new_email);
+  await changeEmail(fixture.api, session, new_email);
   return { session, new_email };
 }
 
@@ -79,7 +79,7 @@ describe('a former address', () => {
   test('a former address that the next change drops loses its known devices and networks too', async () => {
     const { session } = await newChanged();
     await lapse(session);
-    await changeEmail(scene.api, session, newEmail());
+    await changeEmail(fixture.api, session, newEmail());
     expect(await formerOf(session)).toContain(session.email);
     await lapse(session);
     await sweep(session);

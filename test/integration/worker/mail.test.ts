@@ -9,10 +9,10 @@ import { compactDecrypt } from 'jose';
 import { Binary } from 'mongodb';
 import { type Closing, closingAll } from '../../support/closing.ts';
 import { askForCode } from '../../support/code-request.ts';
-import { newUserDocument } from '../../support/use-case-scene.ts';
+import { newUserDocument } from '../../support/use-case-fixture.ts';
 import { newCodeRequest, newNotice } from '../../support/worker-events.ts';
+import { eventually, openWorkerFixture } from '../../support/worker-fixture.ts';
 import { type Received, startReceiver } from '../../support/worker-receiver.ts';
-import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
 let keys: Awaited<ReturnType<typeof loadKeyFile>>;
@@ -39,13 +39,13 @@ test.concurrent(
     const { publicKey, privateKey } = generateKeyPairSync('x25519');
     const [sealed, open] = [closing(await startReceiver('sealed')), closing(await startReceiver('open'))];
     const encrypt_to = { ...publicKey.export({ format: 'jwk' }), kid: 'mailer-1' };
-    const scene = closing(await openWorkerScene([{ ...sealed.subscriber, encrypt_to }, open.subscriber]));
-    closing(await startTestWorker(scene.env));
-    const { event, user, to, code } = await askForCode(scene);
+    const fixture = closing(await openWorkerFixture([{ ...sealed.subscriber, encrypt_to }, open.subscriber]));
+    closing(await startTestWorker(fixture.env));
+    const { event, user, to, code } = await askForCode(fixture);
     const [notice, unknown] = [newNotice({ user_id: user._id }), newCodeRequest()];
     for (const one of [event, notice, unknown]) {
-      await scene.publish(one);
-      await eventually('it is delivered', () => scene.isDelivered(one));
+      await fixture.publish(one);
+      await eventually('it is delivered', () => fixture.isDelivered(one));
     }
     const secrets = await Promise.all(
       [event, notice].map(async ({ id }) => {
@@ -60,8 +60,12 @@ test.concurrent(
     ]);
     expect(secretIn(sealed.received.find(({ id }) => id === unknown.id))).toBeUndefined();
     expect(new Set(open.received.map(secretIn))).toEqual(new Set([undefined]));
-    const told = JSON.stringify([sealed.received, open.received, await scene.collections.outbox.find().toArray()]);
-    for (const secret of [to, code]) expect(told).not.toContain(secret);
+    const notified = JSON.stringify([
+      sealed.received,
+      open.received,
+      await fixture.collections.outbox.find().toArray(),
+    ]);
+    for (const secret of [to, code]) expect(notified).not.toContain(secret);
   }),
 );
 
@@ -75,14 +79,14 @@ describe('a mail subscriber', () => {
     'a mail subscriber sends the code to the address that it is for, in the language of the account, with the provider',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
-      const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
-      const worker = closing(await startTestWorker(scene.env));
-      const reset = await askForCode(scene, { locale: 'ru' });
-      const change = await askForCode(scene, { pending_email: 'New.Cook@example.com' }, { purpose: 'email_change' });
-      const link = await askForCode(scene, {}, { purpose: 'identity_link' });
+      const fixture = closing(await openWorkerFixture([subscriberAt(sink.port)]));
+      const worker = closing(await startTestWorker(fixture.env));
+      const reset = await askForCode(fixture, { locale: 'ru' });
+      const change = await askForCode(fixture, { pending_email: 'New.Cook@example.com' }, { purpose: 'email_change' });
+      const link = await askForCode(fixture, {}, { purpose: 'identity_link' });
       for (const { event, to, code } of [reset, change, link]) {
-        await scene.publish(event === link.event ? { ...event, data: { ...event.data, provider: 'google' } } : event);
-        await eventually('it is delivered', () => scene.isDelivered(event));
+        await fixture.publish(event === link.event ? { ...event, data: { ...event.data, provider: 'google' } } : event);
+        await eventually('it is delivered', () => fixture.isDelivered(event));
         const mail = sink.mails().find((one) => one.to === to);
         expect(mail).toMatchObject({ to, subject: expect.stringContaining(code) });
         expect(mail?.text).toContain(code);
@@ -94,7 +98,7 @@ describe('a mail subscriber', () => {
       expect(new Set(inRussian.map(({ to }) => to))).toEqual(new Set([reset.to]));
       const purpose = 'password_reset';
       expect(await worker.metric('auth_mails_total', { purpose, outcome: 'sent' })).toBeGreaterThanOrEqual(1);
-      const stored = JSON.stringify(await scene.collections.outbox.find().toArray());
+      const stored = JSON.stringify(await fixture.collections.outbox.find().toArray());
       for (const { code, to } of [reset, change]) {
         expect(stored).not.toContain(code);
         expect(stored).not.toContain(to);
@@ -106,8 +110,8 @@ describe('a mail subscriber', () => {
     'a notice that is late goes to the address that the account had at its time, and to nobody who came later',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
-      const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
-      closing(await startTestWorker(scene.env));
+      const fixture = closing(await openWorkerFixture([subscriberAt(sink.port)]));
+      closing(await startTestWorker(fixture.env));
       const user = newUserDocument(new Date());
       const notice = newNotice({ user_id: user._id, purpose: 'passkey_added' });
       const until = (ms: number) => new Date(Date.parse(notice.time) + emailUndoSeconds * 1_000 + ms);
@@ -120,9 +124,9 @@ describe('a mail subscriber', () => {
           until: until(ms),
         },
       }));
-      await scene.collections.users.insertOne({ ...user, former_emails });
-      await scene.publish(notice);
-      await eventually('it is delivered', () => scene.isDelivered(notice));
+      await fixture.collections.users.insertOne({ ...user, former_emails });
+      await fixture.publish(notice);
+      await eventually('it is delivered', () => fixture.isDelivered(notice));
       expect(new Set(sink.mails().map(({ to }) => to))).toEqual(new Set(['next@example.com']));
     }),
   );
@@ -131,12 +135,12 @@ describe('a mail subscriber', () => {
     'a mail subscriber sends the notice of a changed address to the former one, with the token that undoes it',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
-      const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
-      closing(await startTestWorker(scene.env));
+      const fixture = closing(await openWorkerFixture([subscriberAt(sink.port)]));
+      closing(await startTestWorker(fixture.env));
       const change_id = randomUUID();
       const former = { change_id, email: 'old@example.com', email_key: 'old@example.com', until: new Date() };
       const user = { ...newUserDocument(new Date()), former_emails: [former] };
-      await scene.collections.users.insertOne(user);
+      await fixture.collections.users.insertOne(user);
       const changed = newNotice({ user_id: user._id, purpose: 'email_changed', email_change_id: change_id });
       const scheduled = newNotice({
         ...{ user_id: user._id, purpose: 'deletion_scheduled', deletes_at: '2026-12-24T10:00:00.000Z' },
@@ -145,8 +149,8 @@ describe('a mail subscriber', () => {
       const reset = newNotice({ user_id: user._id, purpose: 'password_changed', invites_revoked: 7 });
       const plain = newNotice({ user_id: user._id, purpose: 'password_changed' });
       for (const event of [changed, scheduled, login, reset, plain]) {
-        await scene.publish(event);
-        await eventually('it is delivered', () => scene.isDelivered(event));
+        await fixture.publish(event);
+        await eventually('it is delivered', () => fixture.isDelivered(event));
       }
       // On a slow machine a mail may come twice.
       const textsTo = (address: string) => [
@@ -169,22 +173,22 @@ describe('a mail subscriber', () => {
     'a mail subscriber sends the notice of an ordered removal with the token that stops it, unless it was stopped',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
-      const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
-      const worker = closing(await startTestWorker(scene.env));
+      const fixture = closing(await openWorkerFixture([subscriberAt(sink.port)]));
+      const worker = closing(await startTestWorker(fixture.env));
       const removal = newRemoval(new Date(), 'mail');
       const sealed = { factor_id: randomUUID(), kid: 'k', seed: new Binary(Buffer.alloc(48)) };
       const totp = { ...sealed, confirmed_at: new Date(), last_step: 7, removal };
       const user = { ...newUserDocument(new Date()), totp };
-      await scene.collections.users.insertOne(user);
-      const told = { user_id: user._id, purpose: 'second_factor_removal_ordered' } as const;
+      await fixture.collections.users.insertOne(user);
+      const notified = { user_id: user._id, purpose: 'second_factor_removal_ordered' } as const;
       const due_at = '2026-12-24T10:00:00.000Z';
       const [stopped, ordered] = [randomUUID(), removal.id].map((removal_id) =>
-        newNotice({ ...told, removal_id, due_at }),
+        newNotice({ ...notified, removal_id, due_at }),
       );
       for (const event of [stopped, ordered]) {
         if (event === undefined) continue;
-        await scene.publish(event);
-        await eventually('it is delivered', () => scene.isDelivered(event));
+        await fixture.publish(event);
+        await eventually('it is delivered', () => fixture.isDelivered(event));
       }
       expect(await worker.metric('auth_mails_total', { outcome: 'void' })).toBeGreaterThanOrEqual(1);
       const [mail] = sink.mails();
@@ -199,19 +203,19 @@ describe('a mail subscriber', () => {
     'a mail subscriber sends nothing if there is nothing left to send, and takes no other event',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
-      const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
-      const worker = closing(await startTestWorker(scene.env));
-      const used = await askForCode(scene, {}, { ended_at: new Date() });
-      const ofAnother = await askForCode(scene, {}, { user_id: randomUUID() });
+      const fixture = closing(await openWorkerFixture([subscriberAt(sink.port)]));
+      const worker = closing(await startTestWorker(fixture.env));
+      const used = await askForCode(fixture, {}, { ended_at: new Date() });
+      const ofAnother = await askForCode(fixture, {}, { user_id: randomUUID() });
       const events = [newCodeRequest(), used.event, ofAnother.event, newNotice({ user_id: randomUUID() })];
-      for (const event of events) await scene.publish(event);
-      for (const event of events) await eventually('it is settled', () => scene.isDelivered(event));
+      for (const event of events) await fixture.publish(event);
+      for (const event of events) await eventually('it is settled', () => fixture.isDelivered(event));
       expect(await worker.metric('auth_mails_total', { outcome: 'void' })).toBeGreaterThanOrEqual(4);
       const late = newCodeRequest(new Date(Date.now() - 1));
-      await scene.publish(late);
-      await eventually('it is settled', () => scene.isDelivered(late));
+      await fixture.publish(late);
+      await eventually('it is settled', () => fixture.isDelivered(late));
       expect(sink.mails()).toEqual([]);
-      expect(await scene.collections.deadLetters.countDocuments()).toBe(0);
+      expect(await fixture.collections.deadLetters.countDocuments()).toBe(0);
     }),
   );
 
@@ -221,19 +225,19 @@ describe('a mail subscriber', () => {
     closingAll(async (closing) => {
       const receiver = closing(await startReceiver('analytics'));
       const port = await findFreePort();
-      const scene = closing(await openWorkerScene([subscriberAt(port), receiver.subscriber]));
-      const worker = closing(await startTestWorker(scene.env));
-      const { event, to, code } = await askForCode(scene);
-      await scene.publish(event);
+      const fixture = closing(await openWorkerFixture([subscriberAt(port), receiver.subscriber]));
+      const worker = closing(await startTestWorker(fixture.env));
+      const { event, to, code } = await askForCode(fixture);
+      await fixture.publish(event);
       await eventually('the webhook has it', async () => receiver.ids().includes(event.id));
       await eventually('the mail has failed', async () =>
-        ((await scene.row(event)).attempt_log ?? []).some(({ outcome }) => outcome === 'failed'),
+        ((await fixture.row(event)).attempt_log ?? []).some(({ outcome }) => outcome === 'failed'),
       );
-      expect((await scene.row(event)).last_error).toBe('mail: no answer: ESOCKET');
+      expect((await fixture.row(event)).last_error).toBe('mail: no answer: ESOCKET');
       expect(await worker.metric('auth_mails_total', { outcome: 'failed' })).toBeGreaterThan(0);
       const sink = await startMailSink(() => undefined, {}, port);
       closing({ close: sink.stop });
-      await eventually('it is delivered', () => scene.isDelivered(event));
+      await eventually('it is delivered', () => fixture.isDelivered(event));
       expect(sink.mails()[0]).toMatchObject({ to, subject: expect.stringContaining(code) });
       const body = JSON.stringify(receiver.received);
       for (const secret of [to, code]) expect(body).not.toContain(secret);
@@ -247,12 +251,12 @@ describe('a mail subscriber', () => {
         onRcptTo: ({ address }, _session, callback) => callback(new Error(`no such user ${address}`)),
       });
       closing({ close: refusing.stop });
-      const scene = closing(await openWorkerScene([subscriberAt(refusing.port)]));
-      closing(await startTestWorker(scene.env));
-      const { event, to } = await askForCode(scene);
-      await scene.publish(event);
-      await eventually('it has failed', async () => (await scene.row(event)).last_error !== undefined);
-      const row = await scene.row(event);
+      const fixture = closing(await openWorkerFixture([subscriberAt(refusing.port)]));
+      closing(await startTestWorker(fixture.env));
+      const { event, to } = await askForCode(fixture);
+      await fixture.publish(event);
+      await eventually('it has failed', async () => (await fixture.row(event)).last_error !== undefined);
+      const row = await fixture.row(event);
       expect(row.last_error).toBe('mail: answered 550');
       expect(JSON.stringify(row)).not.toContain(to);
     }),

@@ -5,12 +5,12 @@ import { dumpMongo, findSecrets } from '../../security/secret-search.ts';
 import { newSession, password } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
 import { confirmReset, requestReset } from '../../support/codes.ts';
-import { orderDeletion } from '../../support/erasure-scene.ts';
+import { orderDeletion } from '../../support/erasure-fixture.ts';
 import { exchangingEntry, newPerson, requestProviderLogin, unlinkIdentity } from '../../support/providers.ts';
 import { recordLog } from '../../support/recorded-log.ts';
 import { startWorkerProcess } from '../../support/service-process.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-scene.ts';
+import { eventually } from '../../support/worker-fixture.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;

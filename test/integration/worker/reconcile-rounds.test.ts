@@ -4,37 +4,37 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { storesOf } from '../../support/stores-of.ts';
-import { openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
+import { openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
 
 const lifetimeMs = denialLifetimeMs(600);
 const minute = 60_000;
 
-let scene: WorkerScene;
+let fixture: WorkerFixture;
 let denyList: DenyList;
 /** The worker's time, which only a test moves. */
 let time: number;
 /** Sessions whose streams were closed because of another session's logout. */
-let told: string[];
+let notified: string[];
 /** Number of sessions that each round has found. */
 let found: number[];
 
 beforeEach(async () => {
-  scene = await openWorkerScene();
-  denyList = createDenyList(scene.redis, scene.keys, lifetimeMs);
+  fixture = await openWorkerFixture();
+  denyList = createDenyList(fixture.redis, fixture.keys, lifetimeMs);
   time = Date.now();
-  [told, found] = [[], []];
+  [notified, found] = [[], []];
 });
-afterEach(() => scene.close());
+afterEach(() => fixture.close());
 
 /** Starts a worker's rounds, and completes the first. */
 async function startRounds(write: DenyList['denyAndClose'] = denyList.denyAndClose): Promise<() => Promise<void>> {
   const reconcile = createReconcile({
-    sessions: storesOf(scene.collections).sessions,
+    sessions: storesOf(fixture.collections).sessions,
     denyList: {
       ...denyList,
       async denyAndClose(entries) {
         await write(entries);
-        told.push(...entries.flatMap(({ alsoClose }) => alsoClose ?? []));
+        notified.push(...entries.flatMap(({ alsoClose }) => alsoClose ?? []));
       },
     },
     lifetimeMs,
@@ -49,9 +49,9 @@ async function startRounds(write: DenyList['denyAndClose'] = denyList.denyAndClo
 /** Revokes a session in MongoDB. The request read the time `agoMs` milliseconds ago. */
 async function revoke(agoMs: number, alsoClose?: string): Promise<string> {
   const session = newSessionDocument();
-  await scene.collections.sessions.insertOne(session);
+  await fixture.collections.sessions.insertOne(session);
   const revocation = { reason: 'logout', at: new Date(time - agoMs), requestId: 'logout' } as const;
-  await storesOf(scene.collections).sessions.revokeAll([session._id], {
+  await storesOf(fixture.collections).sessions.revokeAll([session._id], {
     ...revocation,
     ...(alsoClose === undefined ? {} : { alsoClose }),
   });
@@ -61,11 +61,11 @@ async function revoke(agoMs: number, alsoClose?: string): Promise<string> {
 /** Changes the group of a session's user in MongoDB. The request read the time `agoMs` milliseconds ago. */
 async function move(agoMs: number): Promise<string> {
   const session = newSessionDocument();
-  await scene.collections.sessions.insertOne(session);
+  await fixture.collections.sessions.insertOne(session);
   const at = new Date(time - agoMs);
   const change = { home_group_id: randomUUID(), account_type: 'HOME', at, requestId: 'accept' } as const;
-  const store = storesOf(scene.collections).sessions;
-  await scene.mongo.withSession((transaction) => store.changeClaims(session.user_id, change, transaction));
+  const store = storesOf(fixture.collections).sessions;
+  await fixture.mongo.withSession((transaction) => store.changeClaims(session.user_id, change, transaction));
   return session._id;
 }
 
@@ -118,12 +118,12 @@ describe('the other stream of a logout', () => {
     const session = await revoke(0, other);
     await round();
     for (let times = 0; times < 3; times += 1) {
-      await scene.redis.del(scene.keys.denyListComplete, scene.keys.denied(session));
+      await fixture.redis.del(fixture.keys.denyListComplete, fixture.keys.denied(session));
       time += 1_000;
       await round();
       expect(await denyList.peek([session])).toEqual([revoked]);
     }
-    expect(told).toEqual([other]);
+    expect(notified).toEqual([other]);
   });
 
   test('the other session of a logout keeps its stream if Redis had heard of the logout before it forgot it', async () => {
@@ -132,11 +132,11 @@ describe('the other stream of a logout', () => {
     const denial = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } as const;
     await denyList.denyAndClose([{ sessionId: session, denial, requestId: '', decidedAt: 0 }]);
     await round();
-    await scene.redis.del(scene.keys.denyListComplete, scene.keys.denied(session));
+    await fixture.redis.del(fixture.keys.denyListComplete, fixture.keys.denied(session));
     time += 1_000;
     await round();
     expect(await denyList.peek([session])).toEqual([revoked]);
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 
   test('the other session of a logout that came late, after rounds that could not see it, has its stream closed', async () => {
@@ -145,14 +145,14 @@ describe('the other stream of a logout', () => {
     await revoke(5 * minute, other);
     time += minute;
     await round();
-    expect(told).toEqual([other]);
+    expect(notified).toEqual([other]);
   });
 
   test('a worker that starts when Redis has let the logout go leaves the other session’s stream open', async () => {
     const session = await revoke(lifetimeMs + 30_000, randomUUID());
     await startRounds();
     expect(await denyList.peek([session])).toEqual([revoked]);
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 
   test('the other session’s stream is closed once if the list could not be written at the first attempt', async () => {
@@ -167,6 +167,6 @@ describe('the other stream of a logout', () => {
     await expect(round()).rejects.toThrow('Redis is away');
     await round();
     expect(await denyList.peek([session])).toEqual([revoked]);
-    expect(told).toEqual([other]);
+    expect(notified).toEqual([other]);
   });
 });

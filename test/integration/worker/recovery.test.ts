@@ -7,17 +7,17 @@ import { Worker } from 'bullmq';
 import { createBringForward } from '../../../services/worker/src/delivery/bring-forward.ts';
 import { authctl, authctlJson } from '../../support/authctl.ts';
 import { type Closing, closingAll } from '../../support/closing.ts';
-import { newUserDocument } from '../../support/use-case-scene.ts';
+import { newUserDocument } from '../../support/use-case-fixture.ts';
 import { newDeletedEvent, newEvent, newNotice } from '../../support/worker-events.ts';
+import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
 import { firstThen, startReceiver, status } from '../../support/worker-receiver.ts';
-import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
 const hourMs = 3_600_000;
 const scoreAt = (ms: number) => String(ms * 0x1000);
 
 /** Waits until so many events have failed, and lets them wait an hour for their next attempt, as after a long outage. */
-async function letWait({ redis, keys }: WorkerScene, subscriber: string, events: number): Promise<void> {
+async function letWait({ redis, keys }: WorkerFixture, subscriber: string, events: number): Promise<void> {
   const queues = eventChannels.map((channel) => openEventQueue(subscriberQueueName(channel, subscriber), redis, keys));
   await eventually('all wait', async () => {
     const delayed = (await Promise.all(queues.map((queue) => queue.getDelayed()))).flat();
@@ -29,20 +29,24 @@ async function letWait({ redis, keys }: WorkerScene, subscriber: string, events:
   for (const queue of queues) await queue.close();
 }
 
-async function publishAndLetWait(scene: WorkerScene, subscriber: string, events: readonly AuthEvent[]): Promise<void> {
-  for (const event of events) await scene.publish(event);
-  await letWait(scene, subscriber, events.length);
+async function publishAndLetWait(
+  fixture: WorkerFixture,
+  subscriber: string,
+  events: readonly AuthEvent[],
+): Promise<void> {
+  for (const event of events) await fixture.publish(event);
+  await letWait(fixture, subscriber, events.length);
 }
 
-async function allDelivered(scene: WorkerScene, events: readonly AuthEvent[]): Promise<void> {
-  for (const event of events) await eventually('it is delivered', () => scene.isDelivered(event));
+async function allDelivered(fixture: WorkerFixture, events: readonly AuthEvent[]): Promise<void> {
+  for (const event of events) await eventually('it is delivered', () => fixture.isDelivered(event));
 }
 
 async function openWebhook(closing: Closing, answer = status(500)) {
   const receiver = closing(await startReceiver('crm', answer));
-  const scene = closing(await openWorkerScene([receiver.subscriber]));
-  const workers = [closing(await startTestWorker(scene.env)), closing(await startTestWorker(scene.env))];
-  return { receiver, scene, workers };
+  const fixture = closing(await openWorkerFixture([receiver.subscriber]));
+  const workers = [closing(await startTestWorker(fixture.env)), closing(await startTestWorker(fixture.env))];
+  return { receiver, fixture, workers };
 }
 
 describe('events that wait for a subscriber', () => {
@@ -50,13 +54,13 @@ describe('events that wait for a subscriber', () => {
   test.concurrent(
     'events that wait for a webhook come as soon as it has taken one, by two workers, and none is lost',
     closingAll(async (closing) => {
-      const { receiver, scene, workers } = await openWebhook(closing);
+      const { receiver, fixture, workers } = await openWebhook(closing);
       const waiting = [...Array.from({ length: 8 }, newEvent), newDeletedEvent(), newNotice()];
-      await publishAndLetWait(scene, 'crm', waiting);
+      await publishAndLetWait(fixture, 'crm', waiting);
       receiver.answerWith(status(204));
       const next = newEvent();
-      await scene.publish(next);
-      await allDelivered(scene, [next, ...waiting]);
+      await fixture.publish(next);
+      await allDelivered(fixture, [next, ...waiting]);
       const counts = await Promise.all(workers.map(({ metric }) => metric('auth_events_brought_forward_total')));
       expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(waiting.length);
     }),
@@ -72,16 +76,16 @@ describe('events that wait for a subscriber', () => {
       closing({ close: sink.stop });
       const url = `smtp://127.0.0.1:${sink.port}`;
       const mail = { name: 'mail', kind: 'smtp', url, from: 'no-reply@kitchen.example', starttls: false };
-      const scene = closing(await openWorkerScene([mail]));
-      closing(await startTestWorker(scene.env));
+      const fixture = closing(await openWorkerFixture([mail]));
+      closing(await startTestWorker(fixture.env));
       const user = newUserDocument(new Date());
-      await scene.collections.users.insertOne(user);
+      await fixture.collections.users.insertOne(user);
       const notices = Array.from({ length: 4 }, () => newNotice({ user_id: user._id }));
       const [next = newNotice(), ...waiting] = notices;
-      await publishAndLetWait(scene, 'mail', waiting);
+      await publishAndLetWait(fixture, 'mail', waiting);
       isAway = false;
-      await scene.publish(next);
-      await allDelivered(scene, notices);
+      await fixture.publish(next);
+      await allDelivered(fixture, notices);
       expect(sink.mails().length).toBeGreaterThanOrEqual(notices.length);
     }),
   );
@@ -89,24 +93,28 @@ describe('events that wait for a subscriber', () => {
   test.concurrent(
     'events that wait for a queue’s consumer come as soon as it has completed one',
     closingAll(async (closing) => {
-      const scene = closing(await openWorkerScene([{ name: 'billing', kind: 'queue' }]));
-      closing(await startTestWorker(scene.env));
+      const fixture = closing(await openWorkerFixture([{ name: 'billing', kind: 'queue' }]));
+      closing(await startTestWorker(fixture.env));
       let isAway = true;
       const consumer = new Worker(
         subscriberQueueName(registeredTopic, 'billing'),
         async () => {
           if (isAway) throw new Error('away');
         },
-        { ...reliableWorkerOptions, connection: { url: scene.env.REDIS_URL ?? '' }, prefix: scene.keys.queuePrefix },
+        {
+          ...reliableWorkerOptions,
+          connection: { url: fixture.env.REDIS_URL ?? '' },
+          prefix: fixture.keys.queuePrefix,
+        },
       );
       closing({ close: () => consumer.close() });
       const waiting = [newEvent(), newEvent(), newEvent()];
-      await publishAndLetWait(scene, 'billing', waiting);
+      await publishAndLetWait(fixture, 'billing', waiting);
       isAway = false;
       // The worker must listen to the queue before the event completes there.
       await eventually('one is completed and the rest comes', async () => {
-        await scene.publish(newEvent());
-        const states = await Promise.all(waiting.map((event) => scene.isDelivered(event)));
+        await fixture.publish(newEvent());
+        const states = await Promise.all(waiting.map((event) => fixture.isDelivered(event)));
         return states.every(Boolean);
       });
     }),
@@ -116,16 +124,16 @@ describe('events that wait for a subscriber', () => {
     'an event does not come before the Retry-After of its webhook is over, although others are brought forward',
     closingAll(async (closing) => {
       const answer = firstThen(status(503, { 'retry-after': '3600' }), status(500));
-      const { receiver, scene } = await openWebhook(closing, answer);
+      const { receiver, fixture } = await openWebhook(closing, answer);
       const [asked, other, next] = [newEvent(), newEvent(), newEvent()];
-      await scene.publish(asked);
+      await fixture.publish(asked);
       await eventually('it was answered', () => receiver.received.length === 1);
-      await scene.publish(other);
-      await letWait(scene, 'crm', 2);
+      await fixture.publish(other);
+      await letWait(fixture, 'crm', 2);
       receiver.answerWith(status(204));
-      await scene.publish(next);
-      await allDelivered(scene, [next, other]);
-      const queue = openEventQueue(subscriberQueueName(registeredTopic, 'crm'), scene.redis, scene.keys);
+      await fixture.publish(next);
+      await allDelivered(fixture, [next, other]);
+      const queue = openEventQueue(subscriberQueueName(registeredTopic, 'crm'), fixture.redis, fixture.keys);
       closing({ close: () => queue.close() });
       const job = await queue.getJob(asked.id);
       expect([await job?.isDelayed(), job?.delay]).toEqual([true, hourMs]);
@@ -135,10 +143,10 @@ describe('events that wait for a subscriber', () => {
   test.concurrent(
     'events that wait are tried at once if an operator orders it, although their webhook has taken nothing',
     closingAll(async (closing) => {
-      const { receiver, scene } = await openWebhook(closing);
+      const { receiver, fixture } = await openWebhook(closing);
       const waiting = [newEvent(), newEvent()];
-      await publishAndLetWait(scene, 'crm', waiting);
-      const { MONGODB_URI = '', MONGODB_DATABASE = '' } = scene.env;
+      await publishAndLetWait(fixture, 'crm', waiting);
+      const { MONGODB_URI = '', MONGODB_DATABASE = '' } = fixture.env;
       const options = { env: { MONGODB_URI, MONGODB_DATABASE } };
 
       const replay = await authctlJson(['events', 'replay', '--state', 'pending', '--yes'], options, 1);
@@ -153,7 +161,7 @@ describe('events that wait for a subscriber', () => {
       const isTried = ({ id }: AuthEvent) => receiver.ids().slice(before).includes(id);
       await eventually('all are tried', () => waiting.every(isTried));
 
-      await letWait(scene, 'crm', waiting.length);
+      await letWait(fixture, 'crm', waiting.length);
       expect(await authctl(['events', 'park', 'crm'], options)).toMatchObject({ exitCode: 0 });
       expect(await authctl(['events', 'retry', 'crm'], options)).toMatchObject({
         exitCode: 1,
@@ -161,7 +169,7 @@ describe('events that wait for a subscriber', () => {
       });
       receiver.answerWith(status(204));
       expect(await authctl(['events', 'resume', 'crm'], options)).toMatchObject({ exitCode: 0 });
-      await allDelivered(scene, waiting);
+      await allDelivered(fixture, waiting);
     }),
   );
 });
@@ -171,15 +179,15 @@ describe('jobs that are brought forward', () => {
   test.concurrent(
     'jobs that are brought forward come evenly, the oldest first, none later than before, and none that began outside the span',
     closingAll(async (closing) => {
-      const scene = closing(await openWorkerScene());
-      const queues = [registeredTopic, accountChannel].map((name) => openEventQueue(name, scene.redis, scene.keys));
+      const fixture = closing(await openWorkerFixture());
+      const queues = [registeredTopic, accountChannel].map((name) => openEventQueue(name, fixture.redis, fixture.keys));
       const [one, other] = queues as [(typeof queues)[0], (typeof queues)[0]];
       const now = Date.now();
       const add = async (queue: typeof one, id: string, at: { begun: number; due: number; notBefore?: number }) => {
         const job = await queue.add('event', newEvent(), { jobId: id, delay: 1 });
         if (at.notBefore) await job.updateProgress({ notBefore: at.notBefore });
-        await scene.redis.hset(queue.toKey(id), { processedOn: at.begun, delay: at.due - at.begun });
-        await scene.redis.zadd(queue.toKey('delayed'), scoreAt(at.due), id);
+        await fixture.redis.hset(queue.toKey(id), { processedOn: at.begun, delay: at.due - at.begun });
+        await fixture.redis.zadd(queue.toKey('delayed'), scoreAt(at.due), id);
       };
       const span = { from: now - 2_000, until: now - 1_000 };
       const later = now + hourMs;
@@ -191,7 +199,7 @@ describe('jobs that are brought forward', () => {
       await add(one, 'f', { begun: span.until, due: later });
       const bringForward = createBringForward({ queues, hostNow: () => now });
       const dues = async () => {
-        const lists = queues.map((queue) => scene.redis.zrange(queue.toKey('delayed'), '0', '-1', 'WITHSCORES'));
+        const lists = queues.map((queue) => fixture.redis.zrange(queue.toKey('delayed'), '0', '-1', 'WITHSCORES'));
         const pairs = (await Promise.all(lists)).flatMap((list) =>
           list.flatMap((id, index) => (index % 2 === 0 ? [[id, Math.floor(Number(list[index + 1]) / 0x1000)]] : [])),
         );
@@ -215,12 +223,12 @@ describe('jobs that are brought forward', () => {
   test.concurrent(
     'jobs that are brought forward come within two minutes, however many they are',
     closingAll(async (closing) => {
-      const scene = closing(await openWorkerScene());
-      const queue = openEventQueue(registeredTopic, scene.redis, scene.keys);
+      const fixture = closing(await openWorkerFixture());
+      const queue = openEventQueue(registeredTopic, fixture.redis, fixture.keys);
       const ids = Array.from({ length: 2_500 }, (_, index) => String(index).padStart(5, '0'));
       const bulk = ids.map((jobId) => ({ name: 'event', data: newEvent(), opts: { jobId, delay: hourMs } }));
       await queue.addBulk(bulk);
-      const pipeline = scene.redis.pipeline();
+      const pipeline = fixture.redis.pipeline();
       for (const id of ids) pipeline.hset(queue.toKey(id), { processedOn: 1_000, delay: hourMs });
       await pipeline.exec();
       // The clock stands still, so a job's pause is its place in the row.
@@ -229,7 +237,7 @@ describe('jobs that are brought forward', () => {
       expect(await bringForward({ from: 0, until: 2_000 })).toBe(ids.length);
       const within = Date.now() - begin;
       const dueAt = async (position: number) => {
-        const [, score] = await scene.redis.zrange(
+        const [, score] = await fixture.redis.zrange(
           queue.toKey('delayed'),
           String(position),
           String(position),

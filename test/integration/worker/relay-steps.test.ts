@@ -9,11 +9,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
-import { createBuryFailedJob } from '../../../services/worker/src/delivery/bury-failed-job.ts';
+import { createDeadLetterFailedJob } from '../../../services/worker/src/delivery/dead-letter-failed-job.ts';
 import { createFanOut } from '../../../services/worker/src/delivery/fan-out.ts';
-import { createParking } from '../../../services/worker/src/delivery/parking.ts';
-import type { OpenQueues } from '../../../services/worker/src/delivery/queue-room.ts';
+import type { OpenQueues } from '../../../services/worker/src/delivery/queue-capacity.ts';
 import type { SubscriberQueue } from '../../../services/worker/src/delivery/subscriber-queues.ts';
+import { createSuspension } from '../../../services/worker/src/delivery/suspension.ts';
 import { createEnqueue, findJobStates } from '../../../services/worker/src/relay/enqueue.ts';
 import { createRelay, type RelayDeps } from '../../../services/worker/src/relay/relay.ts';
 import { storesOf } from '../../support/stores-of.ts';
@@ -32,7 +32,7 @@ let collections: Collections;
 let outbox: OutboxStore;
 let queues: Map<string, EventQueue>;
 let deadLetters: DeadLetterStore;
-let buryFailedJob: ReturnType<typeof createBuryFailedJob>;
+let deadLetterFailedJob: ReturnType<typeof createDeadLetterFailedJob>;
 
 beforeAll(async () => {
   mongo = new MongoClient(testEnvironment().mongodbUri);
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const db = mongo.db(uniqueName());
   collections = collectionsOf(db);
   ({ outbox, deadLetters } = storesOf(collections));
-  buryFailedJob = createBuryFailedJob({ deadLetters, takers: names });
+  deadLetterFailedJob = createDeadLetterFailedJob({ deadLetters, subscribers: names });
 });
 beforeEach(async () => {
   for (const queue of queues?.values() ?? []) await queue.close();
@@ -114,10 +114,10 @@ describe('the states of jobs', () => {
 
 describe('rows that are enqueued to a subscriber', () => {
   const enqueue = (rows: readonly OutboxDocument[], isOpen = true) =>
-    createEnqueue({ buryFailedJob, now: () => new Date() })(rows, {
+    createEnqueue({ deadLetterFailedJob, now: () => new Date() })(rows, {
       subscriber: 'billing',
       queue: queueOf('billing'),
-      hasRoomFor: () => isOpen,
+      hasCapacityFor: () => isOpen,
     });
 
   test('rows go on the subscriber’s queue, each once, under the event’s id or that of its replay', async () => {
@@ -193,10 +193,10 @@ describe('a dead letter', () => {
   test('a dead letter is made of a failed job only', async () => {
     const { event } = await stored();
     await queueOf('billing').add('event', event, { jobId: event.id });
-    await buryFailedJob('billing', queueOf('billing'), event.id);
-    await buryFailedJob('billing', queueOf('billing'), 'none');
+    await deadLetterFailedJob('billing', queueOf('billing'), event.id);
+    await deadLetterFailedJob('billing', queueOf('billing'), 'none');
     await end('billing', event.id, 'completed');
-    await buryFailedJob('billing', queueOf('billing'), event.id);
+    await deadLetterFailedJob('billing', queueOf('billing'), event.id);
     expect(await deadLetters.list({ limit: 10 })).toEqual([]);
   });
 
@@ -206,7 +206,7 @@ describe('a dead letter', () => {
     for (const jobId of [event.id, `${event.id}.${at.getTime()}`]) {
       await queueOf('billing').add('event', event, { jobId });
       await end('billing', jobId, 'failed');
-      await buryFailedJob('billing', queueOf('billing'), jobId);
+      await deadLetterFailedJob('billing', queueOf('billing'), jobId);
       expect(await deadLetters.list({ limit: 10 })).toHaveLength(jobId === event.id ? 0 : 1);
     }
   });
@@ -225,13 +225,13 @@ describe('a round of the relay', () => {
       return leases.at(-1) ?? '';
     };
     const onClaimed = (rows: number) => claimed.push(rows);
-    const room = { read: async () => all };
+    const capacity = { read: async () => all };
     const now = () => new Date();
-    const parts = { outbox, takers: names, queues: targets(), room, redis, buryFailedJob };
+    const parts = { outbox, subscribers: names, queues: targets(), capacity, redis, deadLetterFailedJob };
     const onExpired = (name: string) => void expired.push(name);
     return createRelay({ ...parts, batch: 2, now, newLease, onClaimed, onExpired, ...deps })();
   };
-  const roomFor = (...some: string[]): Partial<RelayDeps> => ({ room: { read: async () => opened(...some) } });
+  const capacityFor = (...some: string[]): Partial<RelayDeps> => ({ capacity: { read: async () => opened(...some) } });
 
   test('a round of the relay hands on all that is due, batch by batch, each under a lease of its own', async () => {
     const rows = [await stored(), await stored(), await stored()];
@@ -267,14 +267,14 @@ describe('a round of the relay', () => {
     await relay();
     expect(await row(_id)).toMatchObject({ state: 'delivered', deliveries: { analytics: at, billing: at } });
     await outbox.release(new Date());
-    await relay({ ...roomFor(), queues: [], takers: [] });
+    await relay({ ...capacityFor(), queues: [], subscribers: [] });
     expect(await row(empty._id)).toMatchObject({ state: 'delivered' });
     expect((await row(empty._id))?.deliveries).toEqual({});
   });
 
   test('a round of the relay holds an event that finds no room, wholly if nobody else waits, until there is some', async () => {
     const [shared, alone] = [await stored(), await stored({ deliveries: { analytics: new Date(0) } })];
-    await relay(roomFor('analytics'));
+    await relay(capacityFor('analytics'));
     const far = new Date(8_640_000_000_000_000);
     expect(await waiting('analytics')).toEqual([shared._id]);
     expect(await row(shared._id)).toMatchObject({ state: 'pending', held: { for: ['billing'] } });
@@ -283,7 +283,7 @@ describe('a round of the relay', () => {
 
     await end('analytics', shared._id, 'completed');
     await outbox.release(new Date());
-    await relay(roomFor('analytics'));
+    await relay(capacityFor('analytics'));
     expect(await row(shared._id)).toMatchObject({ held: { for: ['billing'] }, locked_until: far });
     expect((await row(shared._id))?.deliveries).toHaveProperty('analytics');
 
@@ -319,8 +319,10 @@ describe('a round of the relay', () => {
 
   test('a round of the relay leases nothing while all queues are full, or while Redis is away', async () => {
     const before = await stored();
-    await relay(roomFor());
-    await expect(relay({ room: { read: () => Promise.reject(new Error('Redis is away')) } })).rejects.toThrow('away');
+    await relay(capacityFor());
+    await expect(relay({ capacity: { read: () => Promise.reject(new Error('Redis is away')) } })).rejects.toThrow(
+      'away',
+    );
     expect(await row(before._id)).toEqual(before);
     expect(leases).toEqual([]);
   });
@@ -337,15 +339,15 @@ describe('a round of the relay', () => {
   test('a round of the relay puts each event on the queues of its channel, and holds it for these only', async () => {
     const [registered, deleted] = [await stored(), await stored({ event: newDeletedEvent() })];
     const full = accountQueueOf('billing');
-    await relay({ queues: targets(true), ...roomFor(...names, accountQueueOf('analytics')) });
+    await relay({ queues: targets(true), ...capacityFor(...names, accountQueueOf('analytics')) });
     expect(await Promise.all(names.map(waiting))).toEqual([[registered._id], [registered._id]]);
     expect(await waiting(accountQueueOf('analytics'))).toEqual([deleted._id]);
     expect(await waiting(full)).toEqual([]);
     expect((await row(registered._id))?.held).toBeUndefined();
     expect(await row(deleted._id)).toMatchObject({ held: { for: [full] } });
-    await relay({ queues: targets(true), ...roomFor(...names) });
+    await relay({ queues: targets(true), ...capacityFor(...names) });
     expect(claimed).toEqual([]);
-    await relay({ queues: targets(true), ...roomFor(full) });
+    await relay({ queues: targets(true), ...capacityFor(full) });
     expect(await waiting(full)).toEqual([deleted._id]);
   });
 
@@ -354,7 +356,7 @@ describe('a round of the relay', () => {
     const [late, good] = [newCodeRequest(new Date(Date.now() - 1)), newCodeRequest()];
     for (const event of [late, good]) await stored({ event });
     const both = names.map(accountQueueOf);
-    await relay({ queues: targets(true), ...roomFor(...both) });
+    await relay({ queues: targets(true), ...capacityFor(...both) });
     for (const name of both) expect(await waiting(name)).toEqual([good.id]);
     expect(expired).toEqual(names);
     expect(await row(late.id)).toMatchObject({
@@ -376,7 +378,7 @@ describe('a round of the relay', () => {
     const { _id } = await stored({ event: newCodeRequest(), locked_until: new Date() });
     let rounds = 0;
     const read = async () => (rounds++ === 0 ? opened(...names, ...both) : opened());
-    await relay({ queues: targets(true), batch: 100, room: { read } });
+    await relay({ queues: targets(true), batch: 100, capacity: { read } });
     expect(claimed).toEqual([101]);
     for (const [index, name] of both.entries()) {
       const ids = await waiting(name);
@@ -390,12 +392,12 @@ describe('a round of the relay', () => {
     const both = names.map(accountQueueOf);
     const [first, second] = both;
     const read = async () => ({ forAll: new Set<string>(), forUrgent: new Set(first === undefined ? [] : [first]) });
-    await relay({ queues: targets(true), room: { read } });
+    await relay({ queues: targets(true), capacity: { read } });
     expect(await Promise.all(both.map(waiting))).toEqual([[code._id], []]);
     expect(await row(other._id)).toEqual(other);
     expect((await row(code._id))?.held).toBeUndefined();
     await outbox.release(new Date());
-    await relay({ queues: targets(true), ...roomFor(second ?? '') });
+    await relay({ queues: targets(true), ...capacityFor(second ?? '') });
     expect(await Promise.all(both.map(waiting))).toEqual([[code._id], [code._id, other._id]]);
   });
 
@@ -403,7 +405,7 @@ describe('a round of the relay', () => {
     const event = newCodeRequest(new Date(Date.now() - 1));
     await stored({ event, discarded: { analytics: new Date(0) } });
     await queueOf(accountQueueOf('billing')).add('event', event, { jobId: event.id });
-    await relay({ queues: targets(true), ...roomFor(...names.map(accountQueueOf)) });
+    await relay({ queues: targets(true), ...capacityFor(...names.map(accountQueueOf)) });
     expect(expired).toEqual([]);
     expect(await row(event.id)).toMatchObject({ state: 'pending' });
   });
@@ -411,8 +413,8 @@ describe('a round of the relay', () => {
   test('a round of the relay waits for no subscriber that does not take the topic', async () => {
     const event = newDeletedEvent();
     await stored({ event });
-    const takers = [{ name: 'analytics', topics: ['service.auth.events.notice'] }];
-    await relay({ takers, queues: [] });
+    const subscribers = [{ name: 'analytics', topics: ['service.auth.events.notice'] }];
+    await relay({ subscribers, queues: [] });
     expect(await row(event.id)).toMatchObject({ state: 'delivered', deliveries: {} });
   });
 
@@ -426,8 +428,8 @@ describe('a round of the relay', () => {
 
 describe('the fan-out of an event', () => {
   const fanOut = async (event: OutboxDocument['event'], deps: { opened?: OpenQueues; to?: SubscriberQueue[] } = {}) => {
-    const room = { recent: async () => deps.opened ?? all };
-    await createFanOut({ queues: deps.to ?? targets(true), room, outbox, now: () => new Date(7) })({ data: event });
+    const capacity = { recent: async () => deps.opened ?? all };
+    await createFanOut({ queues: deps.to ?? targets(true), capacity, outbox, now: () => new Date(7) })({ data: event });
   };
 
   test('a fan-out puts an event on every queue that has room, once', async () => {
@@ -473,21 +475,24 @@ describe('paused webhooks', () => {
   const open = () => {
     states = [];
     orders = [];
-    const onState = (name: string, isParked: boolean) => void states.push([name, isParked]);
+    const onState = (name: string, isSuspended: boolean) => void states.push([name, isSuspended]);
     const store = storesOf(collections).subscribers;
     const onRetry = (...order: [string, number]) => void orders.push(order);
-    return { store, parking: createParking({ store, onState, onRetry, webhooks: names, now: () => new Date(7) }) };
+    return {
+      store,
+      suspension: createSuspension({ store, onState, onRetry, webhooks: names, now: () => new Date(7) }),
+    };
   };
 
   test('each read reports whether each webhook is paused', async () => {
-    const { store, parking } = open();
-    await parking.refresh();
-    await store.park('billing', { at: new Date(5), eventId: 'e' });
-    await store.park('other', { at: new Date(5), eventId: 'e' });
-    await parking.refresh();
+    const { store, suspension } = open();
+    await suspension.refresh();
+    await store.suspend('billing', { at: new Date(5), eventId: 'e' });
+    await store.suspend('other', { at: new Date(5), eventId: 'e' });
+    await suspension.refresh();
     await store.resume('billing', new Date(9));
-    expect(parking.resumedAt('billing')).toBe(0);
-    await parking.refresh();
+    expect(suspension.resumedAt('billing')).toBe(0);
+    await suspension.refresh();
     expect(states).toEqual([
       ['analytics', false],
       ['billing', false],
@@ -496,18 +501,20 @@ describe('paused webhooks', () => {
       ['analytics', false],
       ['billing', false],
     ]);
-    expect([parking.resumedAt('billing'), parking.resumedAt('analytics'), parking.resumedAt('x')]).toEqual([9, 0, 0]);
+    expect([suspension.resumedAt('billing'), suspension.resumedAt('analytics'), suspension.resumedAt('x')]).toEqual([
+      9, 0, 0,
+    ]);
   });
 
   test('each read reports an operator’s latest order to try a subscriber’s events', async () => {
-    const { store, parking } = open();
-    await store.park('billing', { at: new Date(5), eventId: 'e' });
-    await parking.refresh();
+    const { store, suspension } = open();
+    await store.suspend('billing', { at: new Date(5), eventId: 'e' });
+    await suspension.refresh();
     expect(orders).toEqual([]);
     await store.resume('billing', new Date(9));
-    await parking.refresh();
+    await suspension.refresh();
     await store.retry('billing', new Date(11));
-    await parking.refresh();
+    await suspension.refresh();
     expect(orders).toEqual([
       ['billing', 9],
       ['billing', 11],
@@ -515,8 +522,8 @@ describe('paused webhooks', () => {
   });
 
   test('a pause stops a webhook at once, and tells the other workers by which event', async () => {
-    const { parking } = open();
-    await parking.park('billing', 'an-event');
+    const { suspension } = open();
+    await suspension.suspend('billing', 'an-event');
     expect(states).toEqual([['billing', true]]);
     const known = await collections.subscribers.findOne({ _id: 'billing' });
     expect(known).toEqual({ _id: 'billing', parked_at: new Date(7), parked_by_event: 'an-event' });

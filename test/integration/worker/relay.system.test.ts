@@ -10,8 +10,8 @@ import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { startWorkerProcess } from '../../support/service-process.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
+import { eventually, openWorkerFixture } from '../../support/worker-fixture.ts';
 import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
-import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
 describe('the relay', () => {
@@ -19,7 +19,7 @@ describe('the relay', () => {
     'two workers deliver each event once',
     closingAll(async (closing) => {
       const good = closing(await startReceiver('analytics'));
-      const { env, mongo, db, publish, isDelivered } = closing(await openWorkerScene([good.subscriber]));
+      const { env, mongo, db, publish, isDelivered } = closing(await openWorkerFixture([good.subscriber]));
       const events = Array.from({ length: 30 }, newEvent);
       for (const [index, event] of events.entries()) {
         await (index % 2 === 0 ? publish(event, longAgo()) : commitEvent(mongo, db, event, longAgo()));
@@ -43,7 +43,7 @@ describe('the relay', () => {
   test.concurrent(
     'the relay gives an event to a subscriber configured after it, and forgets one that is no longer configured',
     closingAll(async (closing) => {
-      const { env, row, isDelivered, publish } = closing(await openWorkerScene([{ name: 'gone', kind: 'queue' }]));
+      const { env, row, isDelivered, publish } = closing(await openWorkerFixture([{ name: 'gone', kind: 'queue' }]));
       const first = closing(await startTestWorker(env));
       const event = newEvent();
       await publish(event, longAgo());
@@ -65,8 +65,8 @@ describe('a queue that nobody empties', () => {
     closingAll(async (closing) => {
       const good = closing(await startReceiver('analytics'));
       const stuck = { name: 'stuck', kind: 'queue' } as const;
-      const scene = closing(await openWorkerScene([good.subscriber, stuck]));
-      const queue = openEventQueue(subscriberQueueName(registeredTopic, 'stuck'), scene.redis, scene.keys);
+      const fixture = closing(await openWorkerFixture([good.subscriber, stuck]));
+      const queue = openEventQueue(subscriberQueueName(registeredTopic, 'stuck'), fixture.redis, fixture.keys);
       closing({ close: () => queue.close() });
       const filler = newEvent();
       const fillers = Array.from({ length: 5_000 }, (_, index) => `filler-${index}`);
@@ -75,23 +75,26 @@ describe('a queue that nobody empties', () => {
         fillers.map((jobId) => ({ jobId, event: filler, traceparent: undefined })),
       );
       const [published, left] = [newEvent(), newEvent()];
-      await scene.publish(published, longAgo());
-      await commitEvent(scene.mongo, scene.db, left, longAgo());
-      closing(await startTestWorker(scene.env));
+      await fixture.publish(published, longAgo());
+      await commitEvent(fixture.mongo, fixture.db, left, longAgo());
+      closing(await startTestWorker(fixture.env));
       for (const event of [published, left]) {
-        await eventually('the other subscriber has it', async () => 'analytics' in (await scene.row(event)).deliveries);
+        await eventually(
+          'the other subscriber has it',
+          async () => 'analytics' in (await fixture.row(event)).deliveries,
+        );
         // The row is read again when the other subscriber has the event, after 5 s at the latest.
-        const isHeld = async () => (await scene.row(event)).locked_until.getTime() > Date.now() + 3_600_000;
+        const isHeld = async () => (await fixture.row(event)).locked_until.getTime() > Date.now() + 3_600_000;
         await eventually('it waits for room and is not read again', isHeld);
-        expect(await scene.row(event)).toMatchObject({ state: 'pending', held: { for: [queue.name] } });
+        expect(await fixture.row(event)).toMatchObject({ state: 'pending', held: { for: [queue.name] } });
       }
-      expect(await scene.redis.llen(queue.toKey('wait'))).toBe(5_000);
+      expect(await fixture.redis.llen(queue.toKey('wait'))).toBe(5_000);
 
-      await scene.redis.ltrim(queue.toKey('wait'), 0, 4_000);
-      await eventually('both are added', async () => (await scene.redis.llen(queue.toKey('wait'))) === 4_003);
+      await fixture.redis.ltrim(queue.toKey('wait'), 0, 4_000);
+      await eventually('both are added', async () => (await fixture.redis.llen(queue.toKey('wait'))) === 4_003);
       expect((await queue.getJob(published.id))?.data).toEqual(published);
       expect((await queue.getJob(left.id))?.data).toEqual(left);
-      expect((await scene.row(left)).held).toBeUndefined();
+      expect((await fixture.row(left)).held).toBeUndefined();
     }),
   );
 });
@@ -117,17 +120,17 @@ describe('the relay with a Redis that fails', () => {
     closingAll(async (closing) => {
       const redis = await startOwnRedis(closing);
       const good = closing(await startReceiver('analytics', status(503, { 'retry-after': '3600' })));
-      const scene = closing(await openWorkerScene([good.subscriber], redis.url));
-      const worker = closing(await startTestWorker(scene.env));
-      await eventually('it has begun', async () => (await scene.redis.exists(scene.keys.denyListComplete)) === 1);
+      const fixture = closing(await openWorkerFixture([good.subscriber], redis.url));
+      const worker = closing(await startTestWorker(fixture.env));
+      await eventually('it has begun', async () => (await fixture.redis.exists(fixture.keys.denyListComplete)) === 1);
       const event = newEvent();
-      await scene.publish(event, longAgo());
+      await fixture.publish(event, longAgo());
       await eventually('it was tried', () => good.received.length > 0);
-      await eventually('the relay has seen it', async () => (await scene.row(event)).attempts > 0);
+      await eventually('the relay has seen it', async () => (await fixture.row(event)).attempts > 0);
       good.answerWith(status(204));
 
-      await scene.redis.flushall();
-      await eventually('it is delivered', () => scene.isDelivered(event));
+      await fixture.redis.flushall();
+      await eventually('it is delivered', () => fixture.isDelivered(event));
       expect(new Set(good.ids())).toEqual(new Set([event.id]));
       // The relay may have been faster than the worker's first round.
       await eventually('another rebuild', async () => (await worker.metric('auth_deny_list_rebuilds_total')) >= 2);
@@ -140,24 +143,24 @@ describe('the relay with a Redis that fails', () => {
     closingAll(async (closing) => {
       const redis = await startOwnRedis(closing);
       const good = closing(await startReceiver('analytics', status(503, { 'retry-after': '3600' })));
-      const scene = closing(await openWorkerScene([good.subscriber], redis.url));
-      const worker = closing(await startTestWorker(scene.env));
+      const fixture = closing(await openWorkerFixture([good.subscriber], redis.url));
+      const worker = closing(await startTestWorker(fixture.env));
       const events = Array.from({ length: 3 }, newEvent);
-      for (const event of events) await scene.publish(event, longAgo());
+      for (const event of events) await fixture.publish(event, longAgo());
       await eventually('they were tried', () => new Set(good.ids()).size === 3);
       for (const event of events) {
-        await eventually('the relay has seen it', async () => (await scene.row(event)).attempts > 0);
+        await eventually('the relay has seen it', async () => (await fixture.row(event)).attempts > 0);
       }
-      const kept = `${scene.keys.queuePrefix}:kept`;
-      await scene.redis.set(kept, '1');
+      const kept = `${fixture.keys.queuePrefix}:kept`;
+      await fixture.redis.set(kept, '1');
       await redis.kill();
       await eventually('it is not ready', async () => (await worker.readiness()).redis?.ok === false);
       good.answerWith(status(204));
 
       await redis.wipe();
       await redis.start();
-      expect(await scene.redis.exists(kept)).toBe(0);
-      for (const event of events) await eventually('it is delivered', () => scene.isDelivered(event));
+      expect(await fixture.redis.exists(kept)).toBe(0);
+      for (const event of events) await eventually('it is delivered', () => fixture.isDelivered(event));
       expect(new Set(good.ids())).toEqual(new Set(events.map(({ id }) => id)));
     }),
   );
@@ -168,16 +171,16 @@ describe('the relay with a Redis that fails', () => {
     closingAll(async (closing) => {
       const redis = await startOwnRedis(closing);
       const hanging = closing(await startReceiver('hanging', hang));
-      const scene = closing(await openWorkerScene([hanging.subscriber], redis.url));
-      const worker = await startWorkerProcess(scene.env);
+      const fixture = closing(await openWorkerFixture([hanging.subscriber], redis.url));
+      const worker = await startWorkerProcess(fixture.env);
       closing({ close: async () => void (await worker.end('SIGKILL')) });
-      await scene.publish(newEvent());
+      await fixture.publish(newEvent());
       await eventually('the delivery is under way', () => hanging.received.length > 0);
       await redis.kill();
       // The worker limits the time of its shutdown: after 10 s it exits with 1.
       expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
-      const neverConnected = await startWorkerProcess(scene.env);
+      const neverConnected = await startWorkerProcess(fixture.env);
       closing({ close: async () => void (await neverConnected.end('SIGKILL')) });
       expect(await neverConnected.end('SIGTERM')).toEqual({ code: 0, signal: null });
       await redis.start();

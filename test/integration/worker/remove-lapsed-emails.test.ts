@@ -5,63 +5,63 @@ import {
   createRemoveLapsedEmails,
   type RemoveLapsedEmailsDeps,
 } from '../../../services/worker/src/erasure/remove-lapsed-emails.ts';
-import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
-import { newUserDocument } from '../../support/use-case-scene.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
+import { newUserDocument } from '../../support/use-case-fixture.ts';
 
-let scene: AccountScene;
+let fixture: AccountFixture;
 /** Keys of addresses whose places were forgotten, in order. */
 let forgotten: string[];
 beforeAll(async () => {
-  scene = await openAccountScene();
+  fixture = await openAccountFixture();
 });
 beforeEach(async () => {
   forgotten = [];
-  await scene.clear();
+  await fixture.clear();
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 /** Time for requests that were under way when an address lapsed. */
 const grace = 60_000;
-const ago = (ms: number) => new Date(scene.now().getTime() - ms);
+const ago = (ms: number) => new Date(fixture.now().getTime() - ms);
 
 const removeLapsed = (given: Partial<RemoveLapsedEmailsDeps> = {}) => {
   const forgetPlaces = async (keys: readonly string[]) => void forgotten.push(...keys);
-  return createRemoveLapsedEmails({ ...scene.deps, forgetPlaces, ...given })();
+  return createRemoveLapsedEmails({ ...fixture.deps, forgetPlaces, ...given })();
 };
 
 const formerOf = (name: string, until: Date): FormerEmail => ({
   ...{ change_id: randomUUID(), email: `${name}@Example.com`, email_key: `${name}@example.com`, until },
 });
-const former = ({ _id }: UserDocument) => scene.storedUser(_id).then((user) => user?.former_emails);
+const former = ({ _id }: UserDocument) => fixture.storedUser(_id).then((user) => user?.former_emails);
 
 test('a round removes addresses that have lapsed a minute ago, and forgets their known devices and networks', async () => {
   const open = formerOf('open', ago(grace - 1));
-  const user = await scene.user({ former_emails: [formerOf('one', ago(grace)), formerOf('two', ago(grace)), open] });
-  const other = await scene.user({ former_emails: [formerOf('three', ago(grace - 1))] });
+  const user = await fixture.user({ former_emails: [formerOf('one', ago(grace)), formerOf('two', ago(grace)), open] });
+  const other = await fixture.user({ former_emails: [formerOf('three', ago(grace - 1))] });
   await removeLapsed();
   expect(await former(user)).toEqual([open]);
-  expect(await scene.storedUser(other._id)).toEqual(other);
+  expect(await fixture.storedUser(other._id)).toEqual(other);
   expect(forgotten).toEqual(['one@example.com', 'two@example.com']);
 });
 
 test('a round leaves the known devices and networks of an address that somebody has now', async () => {
   const [one, two] = [formerOf('one', ago(grace)), formerOf('two', ago(grace))];
-  const user = await scene.user({ former_emails: [one, two] });
-  await scene.user({ email: one.email, email_key: one.email_key });
+  const user = await fixture.user({ former_emails: [one, two] });
+  await fixture.user({ email: one.email, email_key: one.email_key });
   await removeLapsed();
   expect([await former(user), forgotten]).toEqual([undefined, [two.email_key]]);
 });
 
 test('a round removes the address of a change that has lapsed a minute ago', async () => {
   const until = (ms: number) => ({ pending_email: 'a@example.com', pending_email_until: ago(ms) });
-  const [lapsed, open] = [await scene.user(until(grace)), await scene.user(until(grace - 1))];
+  const [lapsed, open] = [await fixture.user(until(grace)), await fixture.user(until(grace - 1))];
   await removeLapsed();
-  expect(await scene.storedUser(lapsed._id)).not.toHaveProperty('pending_email');
-  expect(await scene.storedUser(open._id)).toEqual(open);
+  expect(await fixture.storedUser(lapsed._id)).not.toHaveProperty('pending_email');
+  expect(await fixture.storedUser(open._id)).toEqual(open);
 });
 
 test('an address whose known devices and networks could not be forgotten stays for the next round', async () => {
-  const user = await scene.user({ former_emails: [formerOf('one', ago(grace))] });
+  const user = await fixture.user({ former_emails: [formerOf('one', ago(grace))] });
   const forgetPlaces = () => Promise.reject(new Error('Redis is away'));
   await expect(removeLapsed({ forgetPlaces })).rejects.toThrow('Redis is away');
   expect(await former(user)).toEqual(user.former_emails);
@@ -71,11 +71,11 @@ test('an address whose known devices and networks could not be forgotten stays f
 
 test('a round goes on until no lapsed address is left', async () => {
   const users = Array.from({ length: 101 }, (_, index) => ({
-    ...newUserDocument(scene.now()),
+    ...newUserDocument(fixture.now()),
     former_emails: [formerOf(`former-${index}`, ago(grace))],
   }));
-  await scene.collections.users.insertMany(users);
+  await fixture.collections.users.insertMany(users);
   await removeLapsed();
-  expect(await scene.collections.users.countDocuments({ former_emails: { $exists: true } })).toBe(0);
+  expect(await fixture.collections.users.countDocuments({ former_emails: { $exists: true } })).toBe(0);
   expect(new Set(forgotten).size).toBe(101);
 });

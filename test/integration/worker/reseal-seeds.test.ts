@@ -5,32 +5,32 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Binary } from 'mongodb';
 import { newTotpSeed } from '../../../services/api/src/security/totp.ts';
 import { createResealSeeds } from '../../../services/worker/src/second-factor/reseal-seeds.ts';
-import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
 
-let scene: AccountScene;
-let told: unknown[];
+let fixture: AccountFixture;
+let notified: unknown[];
 beforeAll(async () => {
-  scene = await openAccountScene();
+  fixture = await openAccountFixture();
 });
 beforeEach(async () => {
-  told = [];
-  await Promise.all([scene.clear(), scene.collections.providerRevocations.deleteMany()]);
+  notified = [];
+  await Promise.all([fixture.clear(), fixture.collections.providerRevocations.deleteMany()]);
 });
-afterAll(() => scene.close());
+afterAll(() => fixture.close());
 
 const [older, newer, gone] = [generateSecretKey(), generateSecretKey(), generateSecretKey()];
 const before = createSealedSecrets({ keys: [older] });
 const after = createSealedSecrets({ keys: [newer, older] });
 const alone = createSealedSecrets({ keys: [newer] });
-const minute = (minutes: number) => new Date(scene.now().getTime() + minutes * 60_000);
+const minute = (minutes: number) => new Date(fixture.now().getTime() + minutes * 60_000);
 
 const round = (sealedSecrets = after) =>
   createResealSeeds({
-    ...scene.deps,
+    ...fixture.deps,
     sealedSecrets,
-    onResealed: (count) => void told.push(count),
-    onFailed: (userId) => void told.push(userId),
-    now: scene.now,
+    onResealed: (count) => void notified.push(count),
+    onFailed: (userId) => void notified.push(userId),
+    now: fixture.now,
   })();
 
 /** Stores an account with an authenticator app whose seed these secrets seal. */
@@ -38,11 +38,11 @@ async function guarded(by: SealedSecrets) {
   const [_id, factor_id, seed] = [randomUUID(), randomUUID(), newTotpSeed()];
   const { kid, box } = by.seal(seed, { userId: _id, factorId: factor_id });
   const totp = { factor_id, kid, seed: new Binary(box), confirmed_at: minute(0), last_step: 7 };
-  return { seed, user: await scene.user({ _id, totp, recovery_codes: ['hash'] }) };
+  return { seed, user: await fixture.user({ _id, totp, recovery_codes: ['hash'] }) };
 }
 
 async function openedBy(secrets: SealedSecrets, { _id }: UserDocument): Promise<Buffer> {
-  const totp = (await scene.storedUser(_id))?.totp;
+  const totp = (await fixture.storedUser(_id))?.totp;
   if (totp === undefined) throw new Error('there is no seed');
   const { kid, seed, factor_id } = totp;
   return secrets.open({ kid, box: Buffer.from(seed.value()) }, { userId: _id, factorId: factor_id });
@@ -51,35 +51,35 @@ async function openedBy(secrets: SealedSecrets, { _id }: UserDocument): Promise<
 test('a round seals every seed under the newest key, and changes nothing else', async () => {
   const accounts = await Promise.all(Array.from({ length: 102 }, () => guarded(before)));
   await round();
-  expect(told).toEqual([102]);
+  expect(notified).toEqual([102]);
   for (const { user, seed } of accounts) {
     expect(await openedBy(alone, user)).toEqual(seed);
-    const { totp, ...rest } = (await scene.storedUser(user._id)) ?? {};
+    const { totp, ...rest } = (await fixture.storedUser(user._id)) ?? {};
     const { totp: old, ...same } = user;
     expect(rest).toEqual(same);
     expect(totp).toEqual({ ...old, kid: newer.kid, seed: totp?.seed });
   }
   await round();
-  expect(told).toEqual([102]);
+  expect(notified).toEqual([102]);
 });
 
 test('a round leaves seeds under the newest key, and accounts without a seed, as they are', async () => {
-  const [{ user }, plain] = [await guarded(after), await scene.user()];
+  const [{ user }, plain] = [await guarded(after), await fixture.user()];
   await round();
-  expect([await scene.storedUser(user._id), await scene.storedUser(plain._id)]).toEqual([user, plain]);
-  expect(told).toEqual([]);
+  expect([await fixture.storedUser(user._id), await fixture.storedUser(plain._id)]).toEqual([user, plain]);
+  expect(notified).toEqual([]);
 });
 
 test('two workers with the key files before and after a rotation do not seal the same seed in turns', async () => {
-  const published = { ...newer, published_at: scene.now().toISOString() };
+  const published = { ...newer, published_at: fixture.now().toISOString() };
   const former = createSealedSecrets({ keys: [older, published] });
-  const latter = createSealedSecrets({ keys: [published, { ...older, retired_at: scene.now().toISOString() }] });
+  const latter = createSealedSecrets({ keys: [published, { ...older, retired_at: fixture.now().toISOString() }] });
   const { user } = await guarded(before);
-  const kidOf = async () => (await scene.storedUser(user._id))?.totp?.kid;
+  const kidOf = async () => (await fixture.storedUser(user._id))?.totp?.kid;
   await round(former);
   expect(await kidOf()).toBe(older.kid);
   for (const each of [latter, former, latter]) await round(each);
-  expect([await kidOf(), told]).toEqual([newer.kid, [1]]);
+  expect([await kidOf(), notified]).toEqual([newer.kid, [1]]);
 });
 
 test('a round goes on past a seed whose key is gone, and leaves it as it is', async () => {
@@ -88,14 +88,14 @@ test('a round goes on past a seed whose key is gone, and leaves it as it is', as
   await round();
   expect(await openedBy(alone, user)).toEqual(seed);
   const ids = lost.map((each) => each.user._id);
-  expect([told.toSorted(), told.includes(1)]).toEqual([[1, ...ids].toSorted(), true]);
+  expect([notified.toSorted(), notified.includes(1)]).toEqual([[1, ...ids].toSorted(), true]);
   const [first] = lost;
-  expect(await scene.storedUser(first?.user._id ?? '')).toEqual(first?.user);
+  expect(await fixture.storedUser(first?.user._id ?? '')).toEqual(first?.user);
 });
 
 /** Returns the parts of a provider's token that these secrets seal. */
 function tokenOf(user_id: string, id: string, by: SealedSecrets) {
-  const [provider, created_at] = ['office', scene.now()];
+  const [provider, created_at] = ['office', fixture.now()];
   const { kid, box } = by.seal(Buffer.from(`token of ${id}`), { userId: user_id, factorId: id });
   const sealed = { kid, token: new Binary(box), client_id: 'app' };
   const identity = { id, provider, sub: id, created_at, refresh_token: sealed };
@@ -107,21 +107,21 @@ test('a round ends, and goes on past tokens whose key is gone, however many an a
   const [user_id, lost] = [randomUUID(), createSealedSecrets({ keys: [gone] })];
   const secrets = [...Array.from({ length: 101 }, () => lost), before];
   const [linked, unlinked] = [1, 2].map(() => secrets.map((by) => tokenOf(user_id, randomUUID(), by)));
-  await scene.user({ _id: user_id, identities: linked?.map(({ identity }) => identity) ?? [] });
-  await scene.collections.providerRevocations.insertMany(unlinked?.map(({ waiting }) => waiting) ?? []);
+  await fixture.user({ _id: user_id, identities: linked?.map(({ identity }) => identity) ?? [] });
+  await fixture.collections.providerRevocations.insertMany(unlinked?.map(({ waiting }) => waiting) ?? []);
   await round();
-  expect(told).toEqual([...Array(202).fill(user_id), 2]);
+  expect(notified).toEqual([...Array(202).fill(user_id), 2]);
 });
 
 test('a round seals providers’ tokens too, of identities and of those that are gone', async () => {
   const [user_id, ids] = [randomUUID(), [randomUUID(), randomUUID(), randomUUID()] as const];
   const identities = [tokenOf(user_id, ids[0], before), tokenOf(user_id, ids[1], after)];
-  await scene.user({ _id: user_id, identities: identities.map(({ identity }) => identity) });
-  await scene.collections.providerRevocations.insertOne(tokenOf(user_id, ids[2], before).waiting);
+  await fixture.user({ _id: user_id, identities: identities.map(({ identity }) => identity) });
+  await fixture.collections.providerRevocations.insertOne(tokenOf(user_id, ids[2], before).waiting);
   await round();
-  expect(told).toEqual([2]);
-  const stored = (await scene.storedUser(user_id))?.identities ?? [];
-  const gone = await scene.collections.providerRevocations.findOne({ _id: ids[2] });
+  expect(notified).toEqual([2]);
+  const stored = (await fixture.storedUser(user_id))?.identities ?? [];
+  const gone = await fixture.collections.providerRevocations.findOne({ _id: ids[2] });
   const tokens = [...stored.map(({ id, refresh_token }) => [id, refresh_token] as const), [ids[2], gone] as const];
   const opened = tokens.map(([id, sealed]) => {
     if (!sealed) throw new Error('there is no token');
@@ -135,8 +135,8 @@ test('a round removes authenticator apps that were not confirmed in time', async
   const pending = (until: Date) => ({
     pending_totp: { factor_id: randomUUID(), kid: older.kid, seed: new Binary(Buffer.alloc(48)), until, version: 'v' },
   });
-  const [lapsed, open] = [await scene.user(pending(minute(0))), await scene.user(pending(minute(1)))];
+  const [lapsed, open] = [await fixture.user(pending(minute(0))), await fixture.user(pending(minute(1)))];
   await round();
-  expect(await scene.storedUser(lapsed._id)).not.toHaveProperty('pending_totp');
-  expect(await scene.storedUser(open._id)).toEqual(open);
+  expect(await fixture.storedUser(lapsed._id)).not.toHaveProperty('pending_totp');
+  expect(await fixture.storedUser(open._id)).toEqual(open);
 });

@@ -8,7 +8,7 @@ export interface Lifetimes {
   /** Clients of which the server has not yet ended any connection. */
   readonly spared: number;
   /** The longest connection, in milliseconds, whether ended or open. */
-  readonly longestMs: number;
+  readonly maxMs: number;
 }
 
 export interface SlowClients {
@@ -41,7 +41,7 @@ export function startSlowClients({ port, count, opening, drip, intervalMs }: Slo
   const begun = new Map<Socket, number>();
   const endedPlaces = new Set<number>();
   let ended = 0;
-  let longestMs = 0;
+  let maxMs = 0;
   let isStopped = false;
   let part = 0;
 
@@ -58,7 +58,7 @@ export function startSlowClients({ port, count, opening, drip, intervalMs }: Slo
         begun.delete(socket);
         endedPlaces.add(place);
         ended += 1;
-        longestMs = Math.max(longestMs, performance.now() - began);
+        maxMs = Math.max(maxMs, performance.now() - began);
       }
       setImmediate(begin, place);
     });
@@ -82,7 +82,7 @@ export function startSlowClients({ port, count, opening, drip, intervalMs }: Slo
       return {
         count: ended,
         spared: count - endedPlaces.size,
-        longestMs: Array.from(begun.values()).reduce((most, began) => Math.max(most, now - began), longestMs),
+        maxMs: Array.from(begun.values()).reduce((most, began) => Math.max(most, now - began), maxMs),
       };
     },
     stop() {

@@ -1,4 +1,4 @@
-import { type GatewayScene, newDevice, signToken } from '../../support/gateway-scene.ts';
+import { type GatewayFixture, newDevice, signToken } from '../../support/gateway-fixture.ts';
 import { openRawStream, type RawStream } from '../../support/raw-connection.ts';
 import { encodeFrame, type FrameAttack, type OddFrames, opcodes, ping } from './frame-attacks.ts';
 
@@ -6,7 +6,7 @@ import { encodeFrame, type FrameAttack, type OddFrames, opcodes, ping } from './
 export interface FrameTarget {
   /** `ws://…` of the gateway. */
   readonly base: string;
-  readonly env: GatewayScene['env'];
+  readonly env: GatewayFixture['env'];
 }
 
 /** Milliseconds after which a stream counts as hanging. */

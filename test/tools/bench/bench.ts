@@ -9,7 +9,7 @@ import { peers } from './cost/peers.ts';
 import { measureEventLatency } from './events/measure-event-latency.ts';
 import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
 import { installPeer, isInstalled, peerInstallCommand } from './peers/peer-installs.ts';
-import { mostStreamsPerProcess } from './push/descriptor-limit.ts';
+import { maxStreamsPerProcess } from './push/descriptor-limit.ts';
 import { measureLogouts } from './push/measure-logouts.ts';
 import { measureStreams } from './push/measure-streams.ts';
 import { otherUse, readCpuCounters } from './quiet/cpu-counters.ts';
@@ -97,12 +97,12 @@ async function measure(running: TestServers): Promise<BenchResults> {
   const machine = await describeMachine(running, new Date());
   await setMongoCache(running.mongo.uri, roomyCacheMib);
   const surroundings: Surroundings[] = [];
-  let mostWait = Number(values.wait);
+  let maxWait = Number(values.wait);
   const part = async <K extends (typeof parts)[number]>(name: K, work: () => Promise<NonNullable<BenchResults[K]>>) => {
     if (!isWanted(name)) return {};
     log(`${name}, after ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
-    const wait = await waitForQuiet(mostWait, log);
-    mostWait = Math.max(0, mostWait - wait.waitedSeconds);
+    const wait = await waitForQuiet(maxWait, log);
+    maxWait = Math.max(0, maxWait - wait.waitedSeconds);
     const before = readCpuCounters();
     const result = await work();
     const after = readCpuCounters();
@@ -132,7 +132,7 @@ async function measureStoreGrowth(running: TestServers): Promise<GrowthLevel[]> 
 }
 
 async function measurePush(): Promise<PushResult> {
-  const limit = await mostStreamsPerProcess();
+  const limit = await maxStreamsPerProcess();
   const sizes = numbers(values.streams).filter((size) => size <= limit);
   const perSecond = Number(values.logouts);
   return {

@@ -8,7 +8,7 @@ import { logIn, registerAccount } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
-import { runAtOnce } from './at-once.ts';
+import { runAtOnce } from './concurrent-load.ts';
 import { medianOf } from './cost/median-of.ts';
 import { type ProcessMemory, readMemory } from './memory/read-memory.ts';
 

@@ -8,7 +8,7 @@ import { publishGraceMs } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { startWorkerProcess } from '../../support/service-process.ts';
 import { longAgo, newEvent } from '../../support/worker-events.ts';
-import { openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
+import { openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
 import type { ReceivedCount } from './unique-events-receiver.ts';
 
 /**
@@ -40,7 +40,7 @@ function rowOf(): OutboxDocument {
   return { _id: event.id, topic: event.type, event, ...state };
 }
 
-async function fill({ collections }: WorkerScene): Promise<void> {
+async function fill({ collections }: WorkerFixture): Promise<void> {
   for (let done = 0; done < rowCount; done += insertBatch) {
     const length = Math.min(insertBatch, rowCount - done);
     await collections.outbox.insertMany(Array.from({ length }, rowOf), { ordered: false });
@@ -68,16 +68,16 @@ async function drain(workerCount: number, { mongoPids, redisPid, redisUrl }: Ser
   const receiver = startReceiver();
   const { port } = await receiver.first;
   const subscriber = { name: 'counting', kind: 'webhook', url: `http://127.0.0.1:${port}/events`, secret };
-  const scene = await openWorkerScene([subscriber], redisUrl);
-  await fill(scene);
+  const fixture = await openWorkerFixture([subscriber], redisUrl);
+  await fill(fixture);
   const before = [await cpuOf(mongoPids), await cpuOf([redisPid])] as const;
-  const env = { ...scene.env, RELAY_INTERVAL_MS: '1000', DENY_LIST_INTERVAL_MS: '1000' };
+  const env = { ...fixture.env, RELAY_INTERVAL_MS: '1000', DENY_LIST_INTERVAL_MS: '1000' };
   const begun = performance.now();
   const workers = await Promise.all(
     Array.from({ length: workerCount }, () => startWorkerProcess({ ...env, ...settings })),
   );
   const pids = workers.map(({ pid }) => pid);
-  const left = () => scene.collections.outbox.countDocuments({ state: 'pending' }, { limit: 1 });
+  const left = () => fixture.collections.outbox.countDocuments({ state: 'pending' }, { limit: 1 });
   let isEnded = false;
   for (const { exited } of workers) void exited.then(() => (isEnded = true));
   while ((receiver.count()?.ids ?? 0) < rowCount || (await left()) > 0) {
@@ -101,7 +101,7 @@ async function drain(workerCount: number, { mongoPids, redisPid, redisUrl }: Ser
   );
   for (const worker of workers) await worker.end('SIGTERM');
   receiver.end();
-  await scene.close();
+  await fixture.close();
   if (ids !== rowCount) process.exitCode = 1;
 }
 

@@ -7,7 +7,7 @@ import { feedRevocations } from '@auth-account/verifier/feed';
 import { redisRevocations } from '@auth-account/verifier/redis';
 import { logOut, newSession } from '../../support/accounts.ts';
 import { bearer } from '../../support/api-driver.ts';
-import { siblingCredential } from '../../support/siblings.ts';
+import { internalServiceCredential } from '../../support/internal-services.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { percentilesOf } from './push/percentiles.ts';
@@ -31,7 +31,7 @@ const stack = await startTestStack({ ...cheap, KEY_PREFIX: keyPrefix });
 type Source = Exclude<VerifierOptions['revocations'], 'none'>;
 const sources: Readonly<Record<string, () => Source>> = {
   Redis: () => redisRevocations({ REDIS_URL: stack.redis.url, KEY_PREFIX: keyPrefix }),
-  'the feed': () => feedRevocations({ credential: siblingCredential() }),
+  'the feed': () => feedRevocations({ credential: internalServiceCredential() }),
 };
 
 const open = (revocations: Source): Verifier =>
@@ -108,7 +108,7 @@ async function measureFirstReading(name: string, source: Source): Promise<void> 
 }
 
 async function measureQuestions(): Promise<void> {
-  const headers = bearer(siblingCredential());
+  const headers = bearer(internalServiceCredential());
   const ask = (cursor: string) =>
     stack.readRevocations({ nonce: 'A'.repeat(22), cursor }, headers).then(({ json, text }) => {
       const claims = JSON.parse(Buffer.from(json.data.statement.split('.')[1], 'base64url').toString());

@@ -19,8 +19,8 @@ const server = createServer((request, response) => {
 });
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
-  const tell = () => process.send?.({ port, deliveries, ids: ids.size } satisfies ReceivedCount);
-  tell();
-  setInterval(tell, 100);
+  const notify = () => process.send?.({ port, deliveries, ids: ids.size } satisfies ReceivedCount);
+  notify();
+  setInterval(notify, 100);
 });
 process.once('disconnect', () => process.exit());

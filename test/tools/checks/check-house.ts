@@ -112,7 +112,7 @@ const measures: readonly Measure[] = [
   {
     name: 'lines of test/tools',
     how: 'of all files, those of lock files included',
-    aim: 25_540,
+    aim: 25_600,
     count: () => sum(files.filter((path) => path.startsWith('test/tools/')).map(linesOf)),
   },
   {

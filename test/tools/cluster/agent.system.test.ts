@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestGateway } from '../../support/gateway-scene.ts';
+import { startTestGateway } from '../../support/gateway-fixture.ts';
 import { cheapHashes } from '../../support/groups.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
@@ -87,7 +87,7 @@ test('the end of a stream whose token nobody renews is reported', async () => {
     await isTrue('both streams', async () => (await gateway.metric('push_streams_open')) === 2);
     // A token lives for ten minutes, and its stream for 30 s more.
     aheadMs = 631_000;
-    const ends = ['header', 'subprotocol'].map((by) => ({ way: `token by ${by}`, end: '4002 TOKEN_EXPIRED' }));
+    const ends = ['header', 'subprotocol'].map((by) => ({ signInMethod: `token by ${by}`, end: '4002 TOKEN_EXPIRED' }));
     expect(await reports).toMatchObject(ends);
   } finally {
     await gateway.close();

@@ -4,7 +4,7 @@ import { findPrometheus, type Prometheus } from './prometheus.ts';
 import { authorityName, findProxy, type ReverseProxy, through, withAgentOutside } from './proxy.ts';
 import { checkLogoutsAcross } from './steps/across.ts';
 import {
-  checkClientAddress,
+  checkClientNetwork,
   checkCloses,
   checkNoPodLeft,
   checkPaths,
@@ -98,7 +98,7 @@ async function checkBehindProxy(cluster: Cluster, proxy: ReverseProxy): Promise<
   for (const [index, entrance] of proxy.entrances.entries()) {
     await withAgentOutside(proxy, async (outside) => {
       const seen = through(cluster, outside, entrance);
-      await checkClientAddress(seen, cluster.agent, proxy, entrance);
+      await checkClientNetwork(seen, cluster.agent, proxy, entrance);
       await checkRequestIds(seen, cluster.agent, entrance);
       await checkPaths(seen, entrance);
       await checkCloses(seen, entrance);

@@ -113,8 +113,8 @@ async function prepare(): Promise<Cluster | undefined> {
       agents.push(openAgentInPod(namespace, 'client'), openAgentInPod(namespace, 'stranger'));
       return [];
     }));
-  const [agent, stranger] = agents;
-  return isPrepared && agent && stranger ? { kubernetes, reporter, images, agent, stranger } : undefined;
+  const [agent, unknownDevice] = agents;
+  return isPrepared && agent && unknownDevice ? { kubernetes, reporter, images, agent, unknownDevice } : undefined;
 }
 
 async function waitForFile(file: string): Promise<void> {

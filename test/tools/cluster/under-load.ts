@@ -62,7 +62,7 @@ export function describeSeen({ load, fleet }: Seen): string[] {
   const closed = Object.entries(fleet.closed).map(([end, count]) => `${count} × ${end}`);
   return [
     `${requests} requests in ${seconds} s, ${failed} failed; p50 ${p50Ms}, p99 ${p99Ms}, slowest ${maxMs} ms`,
-    `streams closed: ${closed.join(', ') || 'none'}; ${fleet.reopened} opened again, the last one after ${fleet.longestAwayMs} ms; ${fleet.open} open`,
+    `streams closed: ${closed.join(', ') || 'none'}; ${fleet.reopened} opened again, the last one after ${fleet.maxAwayMs} ms; ${fleet.open} open`,
     ...Object.entries(load.failures).map(([failure, count]) => `failed: ${count} × ${failure}`),
     ...Object.entries(fleet.refused).map(([failure, count]) => `handshake failed: ${count} × ${failure}`),
   ];

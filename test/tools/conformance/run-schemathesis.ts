@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { routes } from '@auth-account/contracts';
 import { logIn, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { completeDenyList, siblingCredential } from '../../support/siblings.ts';
+import { completeDenyList, internalServiceCredential } from '../../support/internal-services.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -88,7 +88,7 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<Sch
       HYPOTHESIS_STORAGE_DIRECTORY: join(root, '.cache', 'hypothesis'),
       SCHEMATHESIS_HOOKS: 'hooks',
       CONFORMANCE_SEEDS: JSON.stringify(seeds),
-      CONFORMANCE_SIBLING: siblingCredential(),
+      CONFORMANCE_SIBLING: internalServiceCredential(),
     };
     const reports = await Promise.all(
       shares.map((share, i): Promise<Report | undefined> => {

@@ -1,12 +1,12 @@
 import { isRunning } from './demo-stack.ts';
-import { tellMainPath } from './main-path.ts';
+import { showMainPath } from './main-path.ts';
 import { startOwn } from './own-stack.ts';
 import { followRunning } from './running-stack.ts';
 
 // `npm run demo`: tells the main path as a story, on the running stack, or on a stack that it starts and ends.
 const stack = (await isRunning()) ? await followRunning() : await startOwn();
 try {
-  await tellMainPath(stack);
+  await showMainPath(stack);
 } catch (error) {
   console.error(`\nThe story broke off: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

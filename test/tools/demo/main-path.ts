@@ -7,7 +7,7 @@ import { milliseconds, narrate, say, show, showClose } from './narration.ts';
 const password = 'correct horse battery staple';
 
 /** Tells the main path, and throws if an answer violates the contract. */
-export async function tellMainPath(stack: DemoStack): Promise<void> {
+export async function showMainPath(stack: DemoStack): Promise<void> {
   const requestId = `demo-${randomUUID().slice(0, 8)}`;
   const api = narrate(stack.api, requestId);
   const email = `${requestId}@example.com`;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startReceiver } from '../../support/worker-receiver.ts';
 import { apiUrl as api, type DemoStack, pollArrivals } from './demo-stack.ts';
-import { type Kitchen, openKitchen } from './kitchen.ts';
+import { type OwnServices, startOwnServices } from './own-services.ts';
 
 /**
  * Starts a stack that ends with the story. It has separate data, and the demo's subscribers, which are a webhook and a
@@ -28,9 +28,9 @@ export async function startOwn(): Promise<DemoStack> {
     detached: true,
   });
   const exited = once(up, 'exit');
-  let kitchen: Kitchen | undefined;
+  let ownServices: OwnServices | undefined;
   const close = async () => {
-    await kitchen?.close();
+    await ownServices?.close();
     if (up.exitCode === null) up.kill('SIGTERM');
     await exited;
     await receiver.close();
@@ -47,7 +47,7 @@ export async function startOwn(): Promise<DemoStack> {
   }
   try {
     await untilReady(up.stdout, up.stderr, exited);
-    kitchen = await openKitchen(consuming.name);
+    ownServices = await startOwnServices(consuming.name);
   } catch (error) {
     await close();
     throw error;
@@ -58,7 +58,7 @@ export async function startOwn(): Promise<DemoStack> {
       const found = await pollArrivals(receiver.received, userId);
       return { ...found, where: `the demo's subscriber (${receiver.subscriber.url})` };
     },
-    waitForConsumer: kitchen.waitForLine,
+    waitForConsumer: ownServices.waitForLine,
     close,
   };
 }

@@ -33,7 +33,7 @@ test('a silent cut holds back what a new connection sends, until the cut is repa
     await isHeard('who is not;');
     expect(heard).toBe('who is not;');
     held.write('goes on;');
-    proxy.mend();
+    proxy.fix();
     await isHeard('goes on;');
     expect(heard).toBe('who is not;who is cut off;goes on;');
   } finally {

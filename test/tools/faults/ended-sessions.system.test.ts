@@ -4,10 +4,10 @@ import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newSession } from '../../support/accounts.ts';
-import { startTestGateway, type TestGateway } from '../../support/gateway-scene.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway-fixture.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
-import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
 import { checkEnded, findEnded } from './invariants/check-ended-sessions.ts';
 import type { World } from './load/app.ts';
 import { endAppConnections } from './load/app-request.ts';
@@ -16,26 +16,26 @@ import { createHistory } from './load/history.ts';
 import { createLedger, type SessionRecord } from './load/ledger.ts';
 import { createMailbox } from './stack/mailbox.ts';
 
-let scene: TokenScene;
+let fixture: TokenFixture;
 let api: TokenApi;
 let gateway: TestGateway;
 let redis: Redis;
 let denyList: DenyList;
 
 beforeAll(async () => {
-  scene = await openTokenScene();
-  api = await scene.start();
-  const env = serviceEnvironment(scene.database);
+  fixture = await openTokenFixture();
+  api = await fixture.start();
+  const env = serviceEnvironment(fixture.database);
   gateway = await startTestGateway({ env });
   redis = new Redis(env.REDIS_URL ?? '');
-  denyList = createDenyList(redis, redisKeys(scene.database), denialLifetimeMs(600));
+  denyList = createDenyList(redis, redisKeys(fixture.database), denialLifetimeMs(600));
   // No worker repairs the list, so an entry that the tests don't write into it is lost.
   await (await denyList.beginRebuild()).complete();
 });
 afterAll(async () => {
   endAppConnections();
   await gateway.close();
-  await scene.close();
+  await fixture.close();
   redis.disconnect();
 });
 
@@ -62,7 +62,7 @@ beforeEach(async () => {
 });
 
 async function found(): Promise<string[]> {
-  await checkEnded(world, await findEnded(world, scene.collections));
+  await checkEnded(world, await findEnded(world, fixture.collections));
   stream.terminate();
   await world.history.close();
   return world.history.violations.map(({ what }) => what).sort();
@@ -71,13 +71,13 @@ async function found(): Promise<string[]> {
 const at = new Date();
 
 const revoke = () =>
-  storesOf(scene.collections).sessions.revokeAll([session.sessionId], { reason: 'logout', at, requestId: 'r' });
+  storesOf(fixture.collections).sessions.revokeAll([session.sessionId], { reason: 'logout', at, requestId: 'r' });
 
 /** Moves the session's user to another group. */
 const move = () =>
-  scene.mongo.withSession((transaction) => {
+  fixture.mongo.withSession((transaction) => {
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId: 'r' } as const;
-    return storesOf(scene.collections).sessions.changeClaims(session.userId, change, transaction);
+    return storesOf(fixture.collections).sessions.changeClaims(session.userId, change, transaction);
   });
 
 async function denyAndClose(denial: Denial): Promise<void> {
@@ -86,7 +86,7 @@ async function denyAndClose(denial: Denial): Promise<void> {
 }
 
 test('checkEnded finds nothing about a live session', async () => {
-  expect(await findEnded(world, scene.collections)).toEqual([]);
+  expect(await findEnded(world, fixture.collections)).toEqual([]);
   expect(await found()).toEqual([]);
 });
 
@@ -137,7 +137,7 @@ describe('checkEnded about a session whose user has changed the group', () => {
   });
 
   test('checkEnded finds nothing about streams and tokens that are newer than the ended claims', async () => {
-    const ended = await findEnded(world, scene.collections);
+    const ended = await findEnded(world, fixture.collections);
     await denyAndClose({ kind: 'below', ver: 2 });
     session.streams.add({ isOpen: () => true });
     session.accessToken = 'a newer one';

@@ -3,7 +3,7 @@ import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
 import { checkAccounts } from './invariants/check-accounts.ts';
 import { checkLogins } from './invariants/check-logins.ts';
 import { checkStores } from './invariants/check-stores.ts';
@@ -17,7 +17,7 @@ import { type ChangeKind, createLedger, type Ledger } from './load/ledger.ts';
 import { startCuttableProxy } from './stack/cuttable-proxy.ts';
 import { createMailbox } from './stack/mailbox.ts';
 
-let scene: TokenScene;
+let fixture: TokenFixture;
 let api: TokenApi;
 let history: History;
 let ledger: Ledger;
@@ -27,17 +27,17 @@ let user_id: string;
 let received: AuthEvent[];
 
 beforeAll(async () => {
-  scene = await openTokenScene();
-  api = await scene.start();
+  fixture = await openTokenFixture();
+  api = await fixture.start();
 });
 afterAll(async () => {
   endAppConnections();
-  await scene.close();
+  await fixture.close();
 });
 
 /** Registers a user and logs in, in an otherwise empty database. */
 beforeEach(async () => {
-  await Promise.all(Object.values(scene.collections).map((collection) => collection.deleteMany({})));
+  await Promise.all(Object.values(fixture.collections).map((collection) => collection.deleteMany({})));
   history = createHistory();
   ledger = createLedger();
   received = [];
@@ -51,7 +51,7 @@ async function violations(): Promise<string[]> {
 }
 
 async function found(): Promise<string[]> {
-  const { collections } = scene;
+  const { collections } = fixture;
   const once = new Map(received.map((event) => [event.id, { event, deliveries: 1 }]));
   const subscribers = [{ name: 'analytics', received: once }];
   await checkAccounts({ ledger, history, collections, facts: await readFacts(collections), subscribers });
@@ -59,7 +59,7 @@ async function found(): Promise<string[]> {
 }
 
 async function foundInStores(): Promise<string[]> {
-  await checkStores(ledger, history, scene.collections, await readFacts(scene.collections));
+  await checkStores(ledger, history, fixture.collections, await readFacts(fixture.collections));
   return violations();
 }
 
@@ -68,7 +68,7 @@ test('checkStores finds nothing if the stores agree with the answers to the apps
 });
 
 test('checkStores finds a 201 without its user, and what the user has left', async () => {
-  await scene.collections.users.deleteOne({ _id: user_id });
+  await fixture.collections.users.deleteOne({ _id: user_id });
   expect(await foundInStores()).toEqual([
     'a 201 has no user',
     'a group counts other members than it has',
@@ -80,12 +80,12 @@ test('checkStores finds a 201 without its user, and what the user has left', asy
 });
 
 test('checkStores finds a user without an event', async () => {
-  await scene.collections.outbox.deleteMany({});
+  await fixture.collections.outbox.deleteMany({});
   expect(await foundInStores()).toEqual(['a user has not one event']);
 });
 
 test('checkStores finds a revoked session whose app knows nothing of its end', async () => {
-  await scene.collections.sessions.updateMany({}, { $set: { is_revoked: true } });
+  await fixture.collections.sessions.updateMany({}, { $set: { is_revoked: true } });
   expect(await foundInStores()).toEqual(['a session that its app has is revoked']);
 });
 
@@ -107,7 +107,7 @@ test('checkStores finds a user with another address than the app knows', async (
 });
 
 test('checkStores finds two users of one address', async () => {
-  const { users, groups, outbox } = scene.collections;
+  const { users, groups, outbox } = fixture.collections;
   const [user, row] = [await users.findOneAndDelete({ _id: user_id }), await outbox.findOne({})];
   if (user === null || row === null) throw new Error('nobody is registered');
   const twinId = randomUUID();
@@ -124,7 +124,7 @@ async function foundAt(received: readonly AuthEvent[], hasKey = false): Promise<
     [{ name: 'analytics', hasKey, received: once }],
     ledger,
     history,
-    await readFacts(scene.collections),
+    await readFacts(fixture.collections),
   );
   return violations();
 }
@@ -132,7 +132,7 @@ async function foundAt(received: readonly AuthEvent[], hasKey = false): Promise<
 describe('checkSubscribers', () => {
   let event: RegisteredEvent;
   beforeEach(async () => {
-    const [row] = await scene.collections.outbox.find().toArray();
+    const [row] = await fixture.collections.outbox.find().toArray();
     if (row?.event.type !== registeredTopic) throw new Error('nobody is registered');
     event = row.event;
   });
@@ -157,7 +157,7 @@ describe('checkSubscribers', () => {
 
   test('checkSubscribers finds a delivered event that was for nobody', async () => {
     const notice = noticeOf(user_id);
-    await scene.collections.outbox.insertOne(rowOf(notice));
+    await fixture.collections.outbox.insertOne(rowOf(notice));
     expect(await foundAt([event, notice])).toEqual(['an event for nobody was delivered']);
   });
 
@@ -166,7 +166,7 @@ describe('checkSubscribers', () => {
     [false, ['a subscriber without a key has a secret']],
   ])('checkSubscribers finds a secret at a subscriber without a key; key: %s', async (hasKey, found) => {
     const notice = noticeOf(user_id);
-    await scene.collections.outbox.insertOne({ ...rowOf(notice), deliveries: { analytics: new Date() } });
+    await fixture.collections.outbox.insertOne({ ...rowOf(notice), deliveries: { analytics: new Date() } });
     const sent = { ...notice, data: { ...notice.data, secret: 'sealed' } };
     expect(await foundAt([event, sent], hasKey)).toEqual(found);
   });
@@ -192,7 +192,7 @@ const events: Readonly<Record<ChangeKind, () => AuthEvent>> = {
 };
 const kinds = Object.keys(events) as ChangeKind[];
 
-const write = (event: AuthEvent) => scene.collections.outbox.insertOne(rowOf(event));
+const write = (event: AuthEvent) => fixture.collections.outbox.insertOne(rowOf(event));
 
 describe.each(kinds)('checkAccounts about a change: %s', (kind) => {
   test.each(['done', 'perhaps'] as const)(
@@ -223,7 +223,7 @@ describe.each(kinds)('checkAccounts about a change: %s', (kind) => {
 
 /** Removes the user as the worker does, with the event of the deletion. */
 async function erase(): Promise<void> {
-  const { users, sessions, idempotency, groups } = scene.collections;
+  const { users, sessions, idempotency, groups } = fixture.collections;
   await users.deleteMany({});
   await sessions.deleteMany({});
   await idempotency.deleteMany({});
@@ -235,7 +235,7 @@ async function erase(): Promise<void> {
 
 const soon = () => Date.now() + 1_000;
 const later = () => Date.now() + 14 * 86_400_000;
-const schedule = (at: number) => scene.collections.users.updateMany({}, { $set: { deletes_at: new Date(at) } });
+const schedule = (at: number) => fixture.collections.users.updateMany({}, { $set: { deletes_at: new Date(at) } });
 
 describe('checkAccounts about a deletion', () => {
   test.each([
@@ -278,7 +278,7 @@ describe('checkAccounts about a deletion', () => {
 
   test('waitForErasures finds accounts that are not erased', async () => {
     await schedule(Date.now() - 1_000);
-    await waitForErasures(scene.collections, history, 0);
+    await waitForErasures(fixture.collections, history, 0);
     expect(await violations()).toEqual(['accounts were not erased']);
   });
 });
@@ -308,7 +308,7 @@ describe('checkAccounts about an erased account', () => {
   });
 
   test.each(['sessions', 'challenges', 'idempotency'] as const)('checkAccounts finds traces in %s', async (name) => {
-    await scene.collections[name].insertOne({ _id: 'left', user_id } as never);
+    await fixture.collections[name].insertOne({ _id: 'left', user_id } as never);
     expect(await found()).toEqual(['an erased account has left traces']);
   });
 
@@ -317,7 +317,7 @@ describe('checkAccounts about an erased account', () => {
     ['group', { owner_id: 'erased', closed_at: null }],
   ])('checkAccounts finds the %s of an erased account', async (name, fields) => {
     const own = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, value && user_id]));
-    const collection = name === 'invite' ? scene.collections.invites : scene.collections.groups;
+    const collection = name === 'invite' ? fixture.collections.invites : fixture.collections.groups;
     await collection.insertOne({ _id: 'left', ...own } as never);
     expect(await found()).toEqual(['an erased account has left traces']);
   });
@@ -325,7 +325,7 @@ describe('checkAccounts about an erased account', () => {
   test.each(['email_key', 'former_emails'])('checkAccounts finds an erased address elsewhere: %s', async (field) => {
     const email_key = account.person.holds[0]?.email;
     const fields = field === 'email_key' ? { email_key } : { former_emails: [{ email_key }] };
-    await scene.collections.users.insertOne({ _id: 'another', ...fields } as never);
+    await fixture.collections.users.insertOne({ _id: 'another', ...fields } as never);
     expect(await found()).toEqual(['an erased account has left traces']);
   });
 });
@@ -352,7 +352,7 @@ describe('checkLogins', () => {
     const result = tried(proxy.port);
     const isTried = async () => (history.counts.get('final try')?.unknown ?? 0) > 0;
     await waitUntil(isTried, { what: 'a try without an answer', timeoutMs: 60_000, intervalMs: 5 });
-    proxy.mend();
+    proxy.fix();
     expect(await result).toEqual([]);
     await proxy.close();
   });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
 import { createRandom } from '../../model/simulate-refresh.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
-import { openTokenScene, type TokenScene } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenFixture } from '../../support/token-api.ts';
 import { checkAccounts } from './invariants/check-accounts.ts';
 import { checkStores } from './invariants/check-stores.ts';
 import { readFacts } from './invariants/facts.ts';
@@ -21,7 +21,7 @@ import { createMailbox } from './stack/mailbox.ts';
 
 let folder: GuardedFolder;
 let mongo: LocalMongo;
-let scene: TokenScene;
+let fixture: TokenFixture;
 let world: World;
 /** Numbers of attempts without a final answer, by user. */
 const unanswered = new Map<number, number>();
@@ -35,11 +35,11 @@ beforeAll(async () => {
   folder = await openGuardedFolder('lost-writes');
   const setParameters = { enableTestCommands: '1' };
   mongo = await startMongo({ dir: folder.dir, members: 3, setParameters, log: () => undefined, onSpawn: folder.watch });
-  scene = await openTokenScene({ mongodbUri: mongo.uri });
+  fixture = await openTokenFixture({ mongodbUri: mongo.uri });
   // The driver gives up a commit soon, so that retries come soon, but a read that waits for the majority has enough
   // time.
   const env = { ...unlimited, ACCOUNT_DELETION_GRACE_DAYS: '14', MONGODB_URI: `${mongo.uri}&socketTimeoutMS=5000` };
-  const apis = [await scene.start(env), await scene.start(env)];
+  const apis = [await fixture.start(env), await fixture.start(env)];
   const history = createHistory();
   world = {
     history: {
@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (world !== undefined) world.isOver = true;
   endAppConnections();
-  await scene?.close();
+  await fixture?.close();
   await world?.history.close();
   await mongo?.kill();
   await folder?.close();
@@ -142,7 +142,7 @@ test('no acknowledged change is lost with a primary whose last writes no other m
   await goOn();
   await Promise.all(running);
   const { ledger, history } = world;
-  const { collections } = scene;
+  const { collections } = fixture;
   const facts = await readFacts(collections);
   await checkStores(ledger, history, collections, facts);
   await checkAccounts({ ledger, history, collections, facts, subscribers: [] });

@@ -54,7 +54,7 @@ beforeEach(async () => {
 });
 
 /** Returns the codes with which the app's streams closed, and the violations. */
-async function told() {
+async function notified() {
   const { history } = app.world;
   await history.close();
   const lines = (await readFile(file, 'utf8')).trim().split('\n');
@@ -72,14 +72,14 @@ test('an app that logs in again gets 4005 on its old stream, and goes on with it
   expect(app.device.session).toMatchObject({ state: 'live', deviceId: app.device.deviceId });
   await openStream(app);
   expect(app.device.stream?.isOpen()).toBe(true);
-  expect(await told()).toEqual({ codes: [4005], violations: [] });
+  expect(await notified()).toEqual({ codes: [4005], violations: [] });
 });
 
 test('an app receives the notice of a login on another device of its user', async () => {
   await logInElsewhere(stack, heldBy(app.person).email, { device_id: randomUUID() });
-  const isTold = async () => (await readFile(file, 'utf8')).includes('a new device seen');
-  await waitUntil(isTold, { what: 'the notice', timeoutMs: 60_000, intervalMs: 50 });
-  expect(await told()).toEqual({ codes: [], violations: [] });
+  const isReported = async () => (await readFile(file, 'utf8')).includes('a new device seen');
+  await waitUntil(isReported, { what: 'the notice', timeoutMs: 60_000, intervalMs: 50 });
+  expect(await notified()).toEqual({ codes: [], violations: [] });
 });
 
 test.each([
@@ -93,7 +93,7 @@ test.each([
   app.world.ledger.sessions.set(other.sessionId, other);
   const message = { type: 'message', topic: newDeviceTopic, payload: { session_id: other.sessionId } } as const;
   onFrame(app, session, { ...message, id: 'made-up', timestamp: new Date().toISOString() });
-  expect((await told()).violations).toEqual(violation === undefined ? [] : [violation]);
+  expect((await notified()).violations).toEqual(violation === undefined ? [] : [violation]);
 });
 
 test.each([
@@ -114,5 +114,5 @@ test.each([
 test('a close with 4005 is a violation if the app did nothing', async () => {
   await logInElsewhere(stack, heldBy(app.person).email, { device_id: app.device.deviceId });
   await waitUntil(async () => app.device.stream === undefined, { what: 'its stream to close', timeoutMs: 60_000 });
-  expect(await told()).toEqual({ codes: [4005], violations: ['the stream of a live session was ended'] });
+  expect(await notified()).toEqual({ codes: [4005], violations: ['the stream of a live session was ended'] });
 });

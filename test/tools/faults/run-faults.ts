@@ -23,10 +23,10 @@ import { checkSdkUsers } from './sdk/check-sdk-users.ts';
 import { reportOn } from './sdk/sdk-report.ts';
 import { type SdkUsers, startSdkUsers } from './sdk/start-sdk-users.ts';
 import { watchRejections } from './sdk/watch-rejections.ts';
+import { checkSignInUsers } from './sign-in/check-sign-in-users.ts';
+import type { SignInWorld } from './sign-in/sign-in-user.ts';
+import { type SignInUsers, startSignInUsers } from './sign-in/start-sign-in-users.ts';
 import { type FaultStack, startFaultStack } from './stack/start-fault-stack.ts';
-import { checkWayUsers } from './ways/check-way-users.ts';
-import { startWayUsers, type WayUsers } from './ways/start-way-users.ts';
-import type { WayWorld } from './ways/way-user.ts';
 
 export interface RunOptions {
   readonly seed: number;
@@ -82,13 +82,13 @@ export async function runFaults(options: RunOptions): Promise<Report> {
   const load = startLoad({ world, seed, rate: options.rate, population });
   const sdk = startSdkUsers({ world, seed, count: sdkPopulation });
   const endWatch = watchRejections(history);
-  let ways: WayUsers | undefined;
+  let signInMethods: SignInUsers | undefined;
   try {
-    ways = await startWayUsers(world, seed);
+    signInMethods = await startSignInUsers(world, seed);
     await sleep(warmUpMs);
     const faults = await breakThings(stack, world, options);
-    await Promise.all([load.finish(lockSeconds * 1_000 + patienceMs), sdk.finish(), ways.finish()]);
-    const repeatedDeliveries = await checkAll(stack, world, { load, sdk, ways, faults });
+    await Promise.all([load.finish(lockSeconds * 1_000 + patienceMs), sdk.finish(), signInMethods.finish()]);
+    const repeatedDeliveries = await checkAll(stack, world, { load, sdk, signInMethods, faults });
     const seconds = Math.round((performance.now() - begun) / 1_000);
     const kills = faults.filter(({ isKill }) => isKill).length;
     const operations = sumOperations(history);
@@ -101,7 +101,7 @@ export async function runFaults(options: RunOptions): Promise<Report> {
   } finally {
     load.close();
     sdk.close();
-    ways?.close();
+    signInMethods?.close();
     endWatch();
     await stack.close();
     await history.close();
@@ -112,7 +112,7 @@ function createWorld(
   { services, redisClient, mailbox, provider }: FaultStack,
   history: History,
   seed: number,
-): WayWorld {
+): SignInWorld {
   const portsOf = (name: string) =>
     services.flatMap(({ service, front }) => (service === name && front !== undefined ? [front.port] : []));
   let requests = 0;
@@ -141,7 +141,7 @@ function createWorld(
 }
 
 /** Runs the faults one after another, each when everything has recovered from the last. */
-async function breakThings(stack: FaultStack, world: WayWorld, options: RunOptions): Promise<FaultRecord[]> {
+async function breakThings(stack: FaultStack, world: SignInWorld, options: RunOptions): Promise<FaultRecord[]> {
   const { seed, seconds, most, only, log } = options;
   const { history } = world;
   const random = createRandom(seed);
@@ -174,7 +174,7 @@ async function lookAtEnded({ collections }: FaultStack, world: World): Promise<v
 async function breakOnce(
   kind: FaultKind,
   stack: FaultStack,
-  world: WayWorld,
+  world: SignInWorld,
   random: () => number,
 ): Promise<FaultRecord> {
   const { history } = world;
@@ -184,12 +184,12 @@ async function breakOnce(
   const from = history.now();
   const aging = name === 'Redis emptied' ? 1 : 0;
   world.redisAge += aging;
-  const { detail, mend } = await kind.inject(stack, random);
+  const { detail, fix } = await kind.inject(stack, random);
   world.redisAge += aging;
   history.note('broken', { name, detail });
   await sleep(hold);
-  await mend().catch((error: Error) => history.violate(error.message, { name, detail }));
-  const mended = history.now();
+  await fix().catch((error: Error) => history.violate(error.message, { name, detail }));
+  const fixed = history.now();
   history.note('mended', { name, detail });
   await awaitParts(stack, history);
   const to = history.now();
@@ -198,8 +198,8 @@ async function breakOnce(
   const hasGoneOn = async () => history.lastSuccess('write') >= to && history.lastSuccess('read') >= to;
   const options = { what: 'A write and a read that succeed', timeoutMs: recoveryMs, intervalMs: 100 };
   await waitUntil(hasGoneOn, options).catch((error: Error) => history.violate(error.message, { name, detail }));
-  const gaps = { writeGap: history.longestGap('write', from, to), readGap: history.longestGap('read', from, to) };
-  return { name, detail, isKill, ...gaps, readyAfter: to - mended };
+  const gaps = { writeGap: history.maxGap('write', from, to), readGap: history.maxGap('read', from, to) };
+  return { name, detail, isKill, ...gaps, readyAfter: to - fixed };
 }
 
 async function awaitParts(stack: FaultStack, history: History): Promise<void> {
@@ -215,11 +215,11 @@ async function awaitParts(stack: FaultStack, history: History): Promise<void> {
 interface Run {
   readonly load: Load;
   readonly sdk: SdkUsers;
-  readonly ways: WayUsers;
+  readonly signInMethods: SignInUsers;
   readonly faults: readonly FaultRecord[];
 }
 
-async function checkAll(stack: FaultStack, world: World, { load, sdk, ways, faults }: Run): Promise<number> {
+async function checkAll(stack: FaultStack, world: World, { load, sdk, signInMethods, faults }: Run): Promise<number> {
   const { history, ledger } = world;
   const { users } = sdk;
   for (const person of load.people) {
@@ -229,7 +229,7 @@ async function checkAll(stack: FaultStack, world: World, { load, sdk, ways, faul
   }
   await lookAtEnded(stack, world);
   await checkSdkUsers({ users, history, collections: stack.collections, patienceMs: sdkPatienceMs });
-  await checkWayUsers(ways, stack.collections, faults);
+  await checkSignInUsers(signInMethods, stack.collections, faults);
   await waitForErasures(stack.collections, history);
   await waitForDelivery(stack, history);
   const { collections, subscribers } = stack;

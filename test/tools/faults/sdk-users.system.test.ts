@@ -13,7 +13,7 @@ import { checkSdkUsers } from './sdk/check-sdk-users.ts';
 import type { App } from './sdk/phone.ts';
 import { describeSdk, reportOn } from './sdk/sdk-report.ts';
 import { attempt, createSdkUser, killApp, type SdkUser, startApp, stateOf } from './sdk/sdk-user.ts';
-import { addWay, lacksWay } from './sdk/ways-in.ts';
+import { addSignInMethod, lacksSignInMethod } from './sdk/sign-in-calls.ts';
 
 let stack: TestStack;
 let user: SdkUser;
@@ -82,9 +82,9 @@ describe('checkSdkUsers about a user with a second factor or a passkey', () => {
   ] as const)('checkSdkUsers finds nothing about a user whose logins succeed: %s', async (figure, id) => {
     user.phone.kill();
     await begin(portOf(stack.pushUrl), id);
-    expect(lacksWay(user)).toBe(true);
-    await addWay(user, app);
-    expect(lacksWay(user)).toBe(false);
+    expect(lacksSignInMethod(user)).toBe(true);
+    await addSignInMethod(user, app);
+    expect(lacksSignInMethod(user)).toBe(false);
     for (let turn = 0; turn < 10 && user.figures[figure] === 0; turn += 1) {
       await logOut(user, app);
       await logIn(user, app);
@@ -94,7 +94,7 @@ describe('checkSdkUsers about a user with a second factor or a passkey', () => {
   });
 
   test('checkSdkUsers finds a second factor that is gone', async () => {
-    await addWay(user, app);
+    await addSignInMethod(user, app);
     await stack.collections.users.updateOne({ _id: user.registration?.userId ?? '' }, { $unset: { totp: true } });
     expect(await found(long)).toEqual(['a way in of a user of the client is gone']);
   });

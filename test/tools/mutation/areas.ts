@@ -1,5 +1,5 @@
 import { type Area, ofLimits, useCases } from './area.ts';
-import { waysIn } from './ways-in-areas.ts';
+import { signInAreas } from './sign-in-areas.ts';
 
 const usualAim = 85;
 
@@ -100,7 +100,7 @@ const sessions: Area = {
     },
     {
       sources: [`${useCases}/refresh.ts`],
-      tests: ['test/integration/api/{refresh,refresh-ahead}.test.ts'],
+      tests: ['test/integration/api/{refresh,refresh-precomputed}.test.ts'],
     },
     { sources: ['services/api/src/limits/settled-limit.ts'], tests: ['test/integration/api/settled-limit.test.ts'] },
     { sources: [`${useCases}/log-in.ts`], tests: ['test/{integration/api/log-in,contract/repeated-login}.test.ts'] },
@@ -244,7 +244,10 @@ const outbox: Area = {
       ],
     },
     {
-      sources: ['services/worker/src/relay/{relay,enqueue}.ts', `${deliver}/{fan-out,bury-failed-job,parking}.ts`],
+      sources: [
+        'services/worker/src/relay/{relay,enqueue}.ts',
+        `${deliver}/{fan-out,dead-letter-failed-job,suspension}.ts`,
+      ],
       tests: ['test/integration/worker/relay-steps.test.ts'],
     },
     {
@@ -256,7 +259,7 @@ const outbox: Area = {
       tests: [`${deliver}/${names}.test.ts`],
     })),
     { sources: [`${deliver}/webhook.ts`], tests: [`${deliver}/{deliver-event,webhook}.test.ts`] },
-    { sources: [`${deliver}/queue-room.ts`], tests: ['test/integration/worker/queue-room.test.ts'] },
+    { sources: [`${deliver}/queue-capacity.ts`], tests: ['test/integration/worker/queue-capacity.test.ts'] },
     {
       sources: [`${deliver}/{event-consumers,webhook-consumer}.ts`],
       tests: ['test/integration/worker/consumers.test.ts'],
@@ -266,6 +269,6 @@ const outbox: Area = {
 
 export const areas: readonly Area[] = [
   ...[tokens, sessions, account, address, holder, recovery, limits],
-  ...waysIn,
+  ...signInAreas,
   ...[erasure, outbox, errors, validation],
 ];

@@ -29,7 +29,7 @@ export async function openSignInFaults(): Promise<SignInFaults> {
   return {
     faults: [
       refusedClient(provider),
-      foreignNotices(provider),
+      foreignSecurityEvents(provider),
       foreignOrigin,
       wrongProofs,
       foreignRefreshes,
@@ -64,7 +64,7 @@ const refusedClient = (provider: Provider): Fault => ({
   },
 });
 
-const foreignNotices = (provider: Provider): Fault => ({
+const foreignSecurityEvents = (provider: Provider): Fault => ({
   name: 'notices come for a client id that the configuration lacks',
   alerts: ['AuthProviderNoticesRefused'],
   induce: (stack, enough) =>

@@ -34,7 +34,7 @@ export interface BoundKeyOptions {
  */
 const staleMs = 30_000;
 /** Limit for the proofs of one request. */
-const mostTries = 3;
+const maxTries = 3;
 
 /**
  * Binds each session that a login opens to a key of the device (RFC 9449): its refresh tokens are worthless without the
@@ -97,7 +97,7 @@ function createSend({ now }: Pick<Platform, 'now'>) {
     headersAt: (at: number) => Promise<Headers>,
     send: (headers: Headers) => Promise<Response>,
   ): Promise<Response> => {
-    for (let tries = 1; tries <= mostTries; tries += 1) {
+    for (let tries = 1; tries <= maxTries; tries += 1) {
       const at = now() + ahead;
       const response = await send(await headersAt(at));
       const servedAt = Date.parse(response.headers.get('Date') ?? '');

@@ -16,15 +16,15 @@ export function withDebug<T extends Partial<AuthClientOptions>>(
   const send = options.fetch ?? ((url: string, init?: RequestInit) => globalThis.fetch(url, init));
   const fetch: Platform['fetch'] = async (url, init) => {
     const begun = Date.now();
-    const tell = (outcome: unknown) =>
+    const notify = (outcome: unknown) =>
       write(`auth: ${init?.method ?? 'GET'} ${withoutSecrets(url)} ${outcome} ${Date.now() - begun} ms`);
     try {
       const response = await send(url, init);
-      tell(response.status);
+      notify(response.status);
       return response;
     } catch (error) {
       // The error's text may contain the address.
-      tell(error instanceof Error ? error.name : 'failed');
+      notify(error instanceof Error ? error.name : 'failed');
       throw error;
     }
   };

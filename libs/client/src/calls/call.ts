@@ -11,7 +11,7 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Access } from '../session/access.ts';
 import { ownReactionTo } from '../session/end-reason.ts';
-import type { Keeper } from '../session/keeper.ts';
+import type { SessionManager } from '../session/session-manager.ts';
 import type { DeviceId } from './device-id.ts';
 
 export type Data<N extends OperationName> = OperationTypes[N]['data'];
@@ -38,22 +38,22 @@ export type Call = <N extends OperationName>(operation: Operation<N>, input?: Ca
  * Raises `CLIENT_SUPERSEDED` if another login has replaced the session since, or if the work is no longer wanted.
  */
 export async function withAccess<T>(
-  keeper: Keeper,
+  sessionManager: SessionManager,
   work: (access: Access) => Promise<T>,
   isWanted: () => boolean = () => true,
 ): Promise<T> {
-  const access = await keeper.access();
+  const access = await sessionManager.access();
   if (!isWanted()) throw new AuthError('CLIENT_SUPERSEDED');
   // The user may have logged out since the token was handed out.
-  keeper.assertHeld(access);
+  sessionManager.assertHeld(access);
   try {
     return await work(access);
   } catch (error) {
     if (!wantsRefresh(error)) throw error;
   }
-  const next = await keeper.renew(access.token);
+  const next = await sessionManager.renew(access.token);
   if (next.era !== access.era || !isWanted()) throw new AuthError('CLIENT_SUPERSEDED');
-  keeper.assertHeld(next);
+  sessionManager.assertHeld(next);
   return work(next);
 }
 
@@ -64,11 +64,11 @@ export function wantsRefresh(error: unknown): boolean {
 export interface CallDeps {
   readonly platform: Pick<Platform, 'randomUUID'>;
   readonly exchange: Exchange;
-  readonly keeper: Keeper;
+  readonly sessionManager: SessionManager;
   readonly deviceId: DeviceId;
 }
 
-export function createCall({ platform, exchange, keeper, deviceId }: CallDeps): Call {
+export function createCall({ platform, exchange, sessionManager, deviceId }: CallDeps): Call {
   return async <N extends OperationName>(
     operation: Operation<N>,
     { params, body, isWanted, idempotencyKey }: CallInput = {},
@@ -80,7 +80,7 @@ export function createCall({ platform, exchange, keeper, deviceId }: CallDeps): 
       idempotencyKey: takes & takesIdempotencyKey ? (idempotencyKey ?? platform.randomUUID()) : undefined,
     };
     const send = (access?: Access) => exchange<Data<N>>(operation, { ...outgoing, accessToken: access?.token });
-    const work = () => (takes & takesToken ? withAccess(keeper, send, isWanted) : send());
+    const work = () => (takes & takesToken ? withAccess(sessionManager, send, isWanted) : send());
     try {
       return await work();
     } catch (error) {

@@ -5,7 +5,7 @@ import { type Operation, takesBody } from '../generated/operations.ts';
 import { addReactions } from '../http/auth-error.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Exclusive } from '../session/exclusive.ts';
-import type { Keeper } from '../session/keeper.ts';
+import type { SessionManager } from '../session/session-manager.ts';
 import type { Call } from './call.ts';
 import type { DeviceId } from './device-id.ts';
 import type { LogInWith } from './log-in.ts';
@@ -17,7 +17,7 @@ export interface ClientGroupDeps {
   readonly events: Events;
   readonly deviceId: DeviceId;
   readonly call: Call;
-  readonly keeper: Keeper;
+  readonly sessionManager: SessionManager;
   /** For a group that adds a way to log in. */
   readonly logInWith: LogInWith;
   /** Replaces `logInWith`, which is every way to log in, by a function that does more. */
@@ -60,15 +60,19 @@ function methodOf(operation: Operation, call: Call) {
  * Does work that ends the present session in the service, then ends that session here too. A newer session that has
  * replaced it is kept.
  */
-export async function endWith<T>(keeper: Keeper, reason: SignedOutReason, work: () => Promise<T>): Promise<T> {
-  const { era } = await keeper.load();
+export async function endWith<T>(
+  sessionManager: SessionManager,
+  reason: SignedOutReason,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { era } = await sessionManager.load();
   const data = await work();
-  if ((await keeper.load()).era === era) await keeper.end(reason, false);
+  if ((await sessionManager.load()).era === era) await sessionManager.end(reason, false);
   return data;
 }
 
-export function sessionOf(keeper: Keeper): SessionInfo | undefined {
-  const state = keeper.state();
+export function sessionOf(sessionManager: SessionManager): SessionInfo | undefined {
+  const state = sessionManager.state();
   return state.status === 'signed_in' ? state.session : undefined;
 }
 
@@ -76,7 +80,7 @@ export function sessionOf(keeper: Keeper): SessionInfo | undefined {
  * Gets a token with the newest claims of the session. If there is no answer, the next call whose token is refused gets such
  * a token.
  */
-export async function renewClaims(keeper: Keeper): Promise<void> {
-  const { token } = await keeper.access();
-  await keeper.renew(token).catch(() => undefined);
+export async function renewClaims(sessionManager: SessionManager): Promise<void> {
+  const { token } = await sessionManager.access();
+  await sessionManager.renew(token).catch(() => undefined);
 }

@@ -6,9 +6,9 @@ import type { Log, Platform } from '../platform/platform.ts';
 import { entryOf } from '../platform/safe-storage.ts';
 import { exchangeTokens } from '../session/exchange-tokens.ts';
 import type { Exclusive } from '../session/exclusive.ts';
-import type { Keeper } from '../session/keeper.ts';
+import type { SessionManager } from '../session/session-manager.ts';
 import type { TokenPair } from '../session/session-record.ts';
-import type { Vault } from '../session/vault.ts';
+import type { SessionStorage } from '../session/session-storage.ts';
 import type { DeviceId } from './device-id.ts';
 import { createIntents } from './intents.ts';
 
@@ -34,8 +34,8 @@ export interface LogInDeps {
   readonly platform: Pick<Platform, 'monotonic' | 'storage' | 'randomUUID'>;
   readonly exchange: Exchange;
   readonly exclusive: Exclusive;
-  readonly keeper: Keeper;
-  readonly vault: Pick<Vault, 'read'>;
+  readonly sessionManager: SessionManager;
+  readonly sessionStorage: Pick<SessionStorage, 'read'>;
   readonly deviceId: DeviceId;
   /** The device, as the list of sessions shows it to the user. */
   readonly about: { readonly name?: string; readonly platform?: string };
@@ -50,39 +50,39 @@ export interface LogInDeps {
  * logged out since.
  */
 export function createLogIn(deps: LogInDeps): LogInWith {
-  const { platform, exchange, exclusive, keeper, vault, deviceId, about, prefix, log } = deps;
+  const { platform, exchange, exclusive, sessionManager, sessionStorage, deviceId, about, prefix, log } = deps;
   const intents = createIntents(platform, entryOf(prefix, 'login'), log);
 
   async function logInOnce(
     endings: number,
     ...[operation, body, intent, onOpened]: Parameters<LogInWith>
   ): Promise<SessionInfo> {
-    await keeper.load();
+    await sessionManager.load();
     // Another tab may have logged in or out a moment ago.
-    const { era } = await vault.read();
+    const { era } = await sessionStorage.read();
     const { name, platform: kind } = about;
     const own = { device_id: await deviceId(), ...(name && { device_name: name }), ...(kind && { platform: kind }) };
     // The era is part of the intent, because a key from before a logout could bring back the session that was logged
     // out.
     return intents.carryOut(JSON.stringify([operation[0], intent, own, era]), async (idempotencyKey) => {
-      if (keeper.endings() !== endings) throw new AuthError('CLIENT_SUPERSEDED');
+      if (sessionManager.endings() !== endings) throw new AuthError('CLIENT_SUPERSEDED');
       const sentAt = platform.monotonic();
       const sent = operation[3] & takesDeviceId ? { ...body, ...own } : body;
       const pair = await exchangeTokens(exchange, operation, { body: sent, idempotencyKey });
-      const held = await keeper.adoptLogin(pair, { endings, era }, sentAt);
+      const held = await sessionManager.adoptLogin(pair, { endings, era }, sentAt);
       if (held) {
         await onOpened?.(pair);
         return held;
       }
       // The key is dropped, because no later login must get the session that is logged out here.
       await intents.drop();
-      await keeper.orphan(pair);
+      await sessionManager.orphan(pair);
       throw new AuthError('CLIENT_SUPERSEDED');
     });
   }
 
   return (...asked) => {
-    const endings = keeper.endings();
+    const endings = sessionManager.endings();
     return exclusive('login', () => logInOnce(endings, ...asked));
   };
 }

@@ -24,18 +24,18 @@ test('every other operation of the route table has a method in some group', asyn
     else return call(operation);
     throw new AuthError('ERR-ACCOUNT-LINK-REQUIRED', { details });
   }
-  const keeper = {
+  const sessionManager = {
     load: async () => ({ era: '', logouts: [] }),
     state: () => ({ status: 'unknown' }),
     end: async () => undefined,
     access: async () => ({ token: '' }),
     renew: async () => undefined,
-  } as unknown as ClientGroupDeps['keeper'];
+  } as unknown as ClientGroupDeps['sessionManager'];
   const deps = {
     platform: { now: () => 0, storage: {}, timers: {} },
     ...{ create: async () => ({}), get: async () => ({}) },
     ...{ prefix: '', exclusive: async () => undefined, deviceId: async () => '', wrapLogIn: () => undefined },
-    ...{ events: { tell: () => undefined, subscribe: () => undefined }, call, keeper, logInWith },
+    ...{ events: { notify: () => undefined, subscribe: () => undefined }, call, sessionManager, logInWith },
   } as unknown as ClientGroupDeps;
   for (const file of readdirSync(folder)) {
     const group: Record<string, ClientGroup<object>> = await import(new URL(file, folder).href);

@@ -1,7 +1,7 @@
 import type { SessionInfo } from '../events.ts';
 import { registerAccount } from '../generated/operations.ts';
 import { AuthError } from '../http/auth-error.ts';
-import { addressKey } from '../http/typed-input.ts';
+import { emailKey } from '../http/typed-input.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import { entryOf } from '../platform/safe-storage.ts';
 import type { Body, Call, Data } from './call.ts';
@@ -47,7 +47,7 @@ export function createRegister({ platform, call, logIn, prefix, log }: RegisterD
     const { email, space_creation_mode, invite_token = null } = input;
     let mayBeOwn = false;
     try {
-      const intent = JSON.stringify([addressKey(email), space_creation_mode, invite_token]);
+      const intent = JSON.stringify([emailKey(email), space_creation_mode, invite_token]);
       return await intents.carryOut(intent, (idempotencyKey, isRepeated) => {
         mayBeOwn = isRepeated;
         return call(registerAccount, { body: input, idempotencyKey });

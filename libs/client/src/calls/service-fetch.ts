@@ -1,7 +1,7 @@
 import { AuthError } from '../http/auth-error.ts';
 import { parseJson, readError } from '../http/exchange.ts';
 import type { Platform } from '../platform/platform.ts';
-import type { Keeper } from '../session/keeper.ts';
+import type { SessionManager } from '../session/session-manager.ts';
 import { wantsRefresh, withAccess } from './call.ts';
 
 /** `fetch` with the access token and `X-Request-ID`, and with one transparent refresh. */
@@ -15,7 +15,7 @@ export type ServiceFetch = (url: string, init?: RequestInit) => Promise<Response
  */
 export function createServiceFetch(
   { fetch, randomUUID }: Pick<Platform, 'fetch' | 'randomUUID'>,
-  keeper: Keeper,
+  sessionManager: SessionManager,
   baseUrl: string,
   origins: readonly string[],
 ): ServiceFetch {
@@ -46,7 +46,9 @@ export function createServiceFetch(
       return response;
     }
 
-    return withAccess(keeper, ({ token }) => send(token)).catch((error) => refused.get(error) ?? Promise.reject(error));
+    return withAccess(sessionManager, ({ token }) => send(token)).catch(
+      (error) => refused.get(error) ?? Promise.reject(error),
+    );
   };
 }
 

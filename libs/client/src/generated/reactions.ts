@@ -2,16 +2,16 @@
 
 import { coreReactions } from './core-reactions.ts';
 import { groupReactions } from './group-reactions.ts';
-import type { siblingReactions } from './sibling-reactions.ts';
+import type { internalServiceReactions } from './sibling-reactions.ts';
 
 /** Reaction of every error code of the service, and its retry unless that is `never`. */
 export const reactions = { ...coreReactions, ...groupReactions } as const;
 
 export type OwnErrorCode = keyof typeof reactions;
 /** Every code of the catalogue, those of the other services of the family too. */
-export type ErrorCode = OwnErrorCode | keyof typeof siblingReactions;
+export type ErrorCode = OwnErrorCode | keyof typeof internalServiceReactions;
 
-type Rows = typeof reactions & typeof siblingReactions;
+type Rows = typeof reactions & typeof internalServiceReactions;
 type Mutable<T> = { readonly [K in keyof T]: T[K] };
 
 /** Reaction of the app or the client to an error: a type and its parameters. A `switch` over the type is exhaustive. */

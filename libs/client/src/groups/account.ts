@@ -11,9 +11,9 @@ interface AccountWithOwn extends AccountMethods {
 }
 
 /** Operations on the user's own account, and codes by e-mail. */
-export const account: ClientGroup<Account> = ({ call, keeper }) => {
+export const account: ClientGroup<Account> = ({ call, sessionManager }) => {
   const plain = methodsOf(accountMethods, call);
   return {
-    account: { ...plain, delete: (body) => endWith(keeper, 'account_deleted', () => plain.delete(body)) },
+    account: { ...plain, delete: (body) => endWith(sessionManager, 'account_deleted', () => plain.delete(body)) },
   };
 };

@@ -102,7 +102,7 @@ function operationFor(provider: string): Operation {
   return [name, method, path.replace('{provider}', encodeURIComponent(provider)), takes];
 }
 
-interface Asked {
+interface PendingRequest {
   readonly provider: string;
   readonly token: ProviderToken & NewAccount;
   readonly link_challenge_id?: string;
@@ -124,15 +124,15 @@ const endings = [
 /** Keeps the person whom a provider has named until they are logged in. */
 function createPerson({ logInWith, wrapLogIn, events }: Omit<ClientGroupDeps, 'call'>) {
   let waiting: WaitingPerson | undefined;
-  let kept: Asked | undefined;
+  let kept: PendingRequest | undefined;
 
-  function wait(next?: WaitingPerson, asked?: Asked): void {
+  function wait(next?: WaitingPerson, asked?: PendingRequest): void {
     const hasChanged = next !== waiting;
     [waiting, kept] = [next, asked];
-    if (hasChanged) events.tell({ type: 'federated', status: next ? 'waiting' : 'over' });
+    if (hasChanged) events.notify({ type: 'federated', status: next ? 'waiting' : 'over' });
   }
 
-  function learn({ code, details }: AuthError, asked: Asked): void {
+  function learn({ code, details }: AuthError, asked: PendingRequest): void {
     const needs = { 'ERR-REGISTRATION-REQUIRED': 'registration', 'ERR-ACCOUNT-LINK-REQUIRED': 'link' }[code as string];
     if (needs !== undefined && isRecord(details)) {
       const { link_challenge_id, ...shown } = details;
@@ -141,8 +141,8 @@ function createPerson({ logInWith, wrapLogIn, events }: Omit<ClientGroupDeps, 'c
     } else if (endings.includes(code)) wait();
   }
 
-  wrapLogIn((next) => async (...way) => {
-    const session = await next(...way);
+  wrapLogIn((next) => async (...signInMethod) => {
+    const session = await next(...signInMethod);
     wait();
     return session;
   });
@@ -154,7 +154,7 @@ function createPerson({ logInWith, wrapLogIn, events }: Omit<ClientGroupDeps, 'c
     keepCode(challenge_id: string) {
       if (kept) kept = { ...kept, challenge_id };
     },
-    async logIn(operation: Operation, asked: Asked, body: object = asked.token): Promise<SessionInfo> {
+    async logIn(operation: Operation, asked: PendingRequest, body: object = asked.token): Promise<SessionInfo> {
       try {
         // The service answers a repeated request with the same session.
         return await sentTwice(() => logInWith(operation, body, addressIn(asked.token.id_token)));

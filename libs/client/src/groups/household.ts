@@ -10,18 +10,18 @@ export interface Household {
 /** Operations on the account's group and on its invites. */
 export const household: ClientGroup<Household> = (deps) => ({ group: groupOf(deps), invites: invitesOf(deps) });
 
-function groupOf({ call, keeper, platform }: ClientGroupDeps): GroupMethods {
+function groupOf({ call, sessionManager, platform }: ClientGroupDeps): GroupMethods {
   return {
     ...methodsOf(groupMethods, call),
     async leave() {
-      const before = (await keeper.load()).session?.home_group_id;
-      const hasMoved = () => sessionOf(keeper)?.home_group_id !== before;
+      const before = (await sessionManager.load()).session?.home_group_id;
+      const hasMoved = () => sessionOf(sessionManager)?.home_group_id !== before;
       try {
         const data = await call(leaveGroup, { isWanted: () => !hasMoved() });
-        await renewClaims(keeper);
+        await renewClaims(sessionManager);
         return data;
       } catch (error) {
-        const { home_group_id, account_type } = sessionOf(keeper) ?? {};
+        const { home_group_id, account_type } = sessionOf(sessionManager) ?? {};
         // If the group has changed, an earlier try succeeded but its answer was lost. Repeating the call would leave
         // the new household too.
         if (before === undefined || home_group_id === undefined || account_type === undefined || !hasMoved())
@@ -32,13 +32,13 @@ function groupOf({ call, keeper, platform }: ClientGroupDeps): GroupMethods {
   };
 }
 
-function invitesOf({ call, keeper }: ClientGroupDeps): InvitesMethods {
+function invitesOf({ call, sessionManager }: ClientGroupDeps): InvitesMethods {
   const plain = methodsOf(invitesMethods, call);
   return {
     ...plain,
     async accept(token, body) {
       const data = await plain.accept(token, body);
-      await renewClaims(keeper);
+      await renewClaims(sessionManager);
       return data;
     },
   };

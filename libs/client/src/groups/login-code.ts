@@ -4,7 +4,7 @@ import { type LoginCodeMethods, loginCodeMethods } from '../generated/methods.ts
 import type { OperationTypes } from '../generated/operation-types.ts';
 import { logInByCode } from '../generated/operations.ts';
 import { sentTwice } from '../http/auth-error.ts';
-import { addressKey } from '../http/typed-input.ts';
+import { emailKey } from '../http/typed-input.ts';
 
 type Confirmation = Pick<OperationTypes['logInByCode']['body'], 'challenge_id' | 'code'>;
 
@@ -27,7 +27,7 @@ export const loginCode: ClientGroup<LoginCode> = ({ call, logInWith }) => {
       ...plain,
       async request(body) {
         const data = await plain.request(body);
-        asked = { challenge_id: data.challenge_id, address: addressKey(body.email) };
+        asked = { challenge_id: data.challenge_id, address: emailKey(body.email) };
         return data;
       },
       async logIn(proof) {

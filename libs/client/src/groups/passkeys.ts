@@ -14,7 +14,7 @@ import { AuthError, sentTwice } from '../http/auth-error.ts';
 import { addTexts, passkeyTexts } from '../http/error-texts.ts';
 import { isRecord } from '../http/exchange.ts';
 
-type Fresh = OperationTypes['createPasskeyChallenge']['body'];
+type Reauthentication = OperationTypes['createPasskeyChallenge']['body'];
 type NewCredential = OperationTypes['createPasskey']['body']['credential'];
 type UsedCredential = OperationTypes['logInByPasskey']['body']['credential'];
 
@@ -48,7 +48,7 @@ export interface Passkeys {
      * Makes a passkey on this device. Raises the codes of the operations, and those of {@link prove}. If the device has
      * a passkey of the account already, the code is `ERR-PASSKEY-EXISTS`.
      */
-    create(input: Fresh & { readonly name?: string | null }): Promise<Data<'createPasskey'>>;
+    create(input: Reauthentication & { readonly name?: string | null }): Promise<Data<'createPasskey'>>;
     /** Opens a session with a passkey that the user chooses. Raises the codes of the operations, and those of `prove`. */
     logIn(how?: PasskeyLogin): Promise<SessionInfo>;
     /**
@@ -67,7 +67,7 @@ export function passkeys(bridge: PasskeyBridge): ClientGroup<Passkeys> {
     return {
       passkeys: {
         ...plain,
-        create: createCreate(deps, bridge),
+        create: createNewPasskey(deps, bridge),
         logIn: createLogIn(deps, bridge),
         prove: (options) => chosen(() => bridge.get(options as never, {})),
         async delete(passkey_id, body) {
@@ -81,7 +81,7 @@ export function passkeys(bridge: PasskeyBridge): ClientGroup<Passkeys> {
   };
 }
 
-function createCreate({ call }: ClientGroupDeps, bridge: PasskeyBridge): Passkeys['passkeys']['create'] {
+function createNewPasskey({ call }: ClientGroupDeps, bridge: PasskeyBridge): Passkeys['passkeys']['create'] {
   /** Returns the passkey that a request whose answer was lost has made. */
   async function findMade(id: string): Promise<Data<'createPasskey'> | undefined> {
     const { passkeys: all, accepted_credential_ids: ids, timestamp } = await call(listPasskeys);
@@ -165,8 +165,8 @@ function failureOf({ name, error }: { readonly name?: string; readonly error?: s
 }
 
 /** Tells the device. Nothing depends on its answer, and many devices don't know the call. */
-function signal(tell: () => Promise<unknown> | undefined): void {
+function signal(notify: () => Promise<unknown> | undefined): void {
   void Promise.resolve()
-    .then(tell)
+    .then(notify)
     .catch(() => undefined);
 }

@@ -56,7 +56,7 @@ export interface SecondFactor {
 export const secondFactor: ClientGroup<SecondFactor> = (deps) => {
   const plain = methodsOf(secondFactorMethods, deps.call);
   const trusts = createTrusts(deps);
-  const half = createHalfLogin(deps, trusts);
+  const half = createPendingLogin(deps, trusts);
   const removal = createRemoval(deps, plain);
   return {
     secondFactor: {
@@ -100,7 +100,7 @@ function createRemoval({ events }: ClientGroupDeps, plain: Pick<SecondFactorMeth
     newest = number;
     if (next?.due_at === known?.due_at) return;
     known = next ?? undefined;
-    events.tell({ type: 'second_factor', status: 'removal' });
+    events.notify({ type: 'second_factor', status: 'removal' });
   }
 
   async function find() {
@@ -122,18 +122,18 @@ function createRemoval({ events }: ClientGroupDeps, plain: Pick<SecondFactorMeth
   return { learn, find, known: () => known };
 }
 
-type HalfLogin = ReturnType<typeof createHalfLogin>;
+type PendingLogin = ReturnType<typeof createPendingLogin>;
 type Trusts = ReturnType<typeof createTrusts>;
 
 /** Keeps the login that waits, and adds the device's token to logins by password or code. */
-function createHalfLogin({ events, wrapLogIn }: ClientGroupDeps, trusts: Trusts) {
+function createPendingLogin({ events, wrapLogIn }: ClientGroupDeps, trusts: Trusts) {
   let waiting: WaitingLogin | undefined;
   let email = '';
 
   function wait(next?: WaitingLogin, address = ''): void {
     if (next === waiting) return;
     [waiting, email] = [next, address];
-    events.tell({ type: 'second_factor', status: next ? 'waiting' : 'over' });
+    events.notify({ type: 'second_factor', status: next ? 'waiting' : 'over' });
   }
 
   async function keepIfRefused({ code, details }: AuthError, address: string, token?: string): Promise<void> {
@@ -164,7 +164,7 @@ function createHalfLogin({ events, wrapLogIn }: ClientGroupDeps, trusts: Trusts)
   };
 }
 
-function createConfirm({ logInWith }: ClientGroupDeps, trusts: Trusts, half: HalfLogin) {
+function createConfirm({ logInWith }: ClientGroupDeps, trusts: Trusts, half: PendingLogin) {
   const confirm: SecondFactor['secondFactor']['confirm'] = async (input) => {
     const { challenge_id = half.waiting()?.challenge_id, ...proof } = input;
     if (!challenge_id) throw new AuthError('CLIENT_SUPERSEDED');
@@ -196,10 +196,10 @@ interface Trust {
 }
 
 /** Trusts that a device keeps, so that a small storage can hold them. */
-const mostTrusts = 5;
+const maxTrusts = 5;
 
 /** Keeps the tokens by which the service trusts this device. They outlive a logout, like the device's id. */
-function createTrusts({ platform: { storage }, prefix, exclusive, deviceId, events, keeper }: ClientGroupDeps) {
+function createTrusts({ platform: { storage }, prefix, exclusive, deviceId, events, sessionManager }: ClientGroupDeps) {
   const slot = entryOf(prefix, 'trusted');
   let user: string | undefined;
 
@@ -216,7 +216,7 @@ function createTrusts({ platform: { storage }, prefix, exclusive, deviceId, even
   const dropOwn = () => drop(({ user_id }) => user_id === user);
 
   events.subscribe((event) => {
-    if (event.type === 'state') user = sessionOf(keeper)?.user_id ?? user;
+    if (event.type === 'state') user = sessionOf(sessionManager)?.user_id ?? user;
     if (event.type === 'signed_out' && event.reason === 'account_deleted') void dropOwn();
   });
 
@@ -231,7 +231,7 @@ function createTrusts({ platform: { storage }, prefix, exclusive, deviceId, even
       return trusts.find((trust) => trust.mark === mark)?.token;
     },
     keep: (added: Trust) =>
-      update((trusts) => [added, ...trusts.filter(({ user_id }) => user_id !== added.user_id)].slice(0, mostTrusts)),
+      update((trusts) => [added, ...trusts.filter(({ user_id }) => user_id !== added.user_id)].slice(0, maxTrusts)),
   };
 }
 

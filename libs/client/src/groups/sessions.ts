@@ -15,17 +15,17 @@ interface SessionsWithOwn extends SessionsMethods {
 }
 
 /** Operations on the user's sessions. */
-export const sessions: ClientGroup<Sessions> = ({ call, keeper }) => {
+export const sessions: ClientGroup<Sessions> = ({ call, sessionManager }) => {
   const plain = methodsOf(sessionsMethods, call);
   return {
     sessions: {
       ...plain,
       async revoke(session_id) {
         const data = await plain.revoke(session_id);
-        if (sessionOf(keeper)?.session_id === session_id) await keeper.end('logged_out', false);
+        if (sessionOf(sessionManager)?.session_id === session_id) await sessionManager.end('logged_out', false);
         return data;
       },
-      revokeAll: () => endWith(keeper, 'logged_out', () => plain.revokeAll()),
+      revokeAll: () => endWith(sessionManager, 'logged_out', () => plain.revokeAll()),
       revokeOthers: () => plain.revokeAll({ except_current: true }),
     },
   };

@@ -16,25 +16,25 @@ export interface StepUp {
    * correct it under the same challenge, call `stepUp.confirm`.
    */
   readonly stepUp: StepUpMethods &
-    ((purpose: Purpose, prove: (challenge: Challenge) => Proof | Promise<Proof>) => Promise<Fresh>);
+    ((purpose: Purpose, prove: (challenge: Challenge) => Proof | Promise<Proof>) => Promise<Reauthentication>);
 }
 
 /** Part of a body that says who is there. */
-export interface Fresh {
+export interface Reauthentication {
   readonly step_up_token?: string;
 }
 
 /** Operations by which the user proves once more who is there. */
-export const stepUp: ClientGroup<StepUp> = ({ call, keeper }) => {
+export const stepUp: ClientGroup<StepUp> = ({ call, sessionManager }) => {
   const plain = methodsOf(stepUpMethods, call);
 
   const confirm: StepUpMethods['confirm'] = async (body) => {
     const data = await plain.confirm(body);
-    if (data.access_token !== undefined) await renewClaims(keeper);
+    if (data.access_token !== undefined) await renewClaims(sessionManager);
     return data;
   };
 
-  async function run(...[purpose, prove]: Parameters<StepUp['stepUp']>): Promise<Fresh> {
+  async function run(...[purpose, prove]: Parameters<StepUp['stepUp']>): Promise<Reauthentication> {
     const challenge = await plain.challenge({ purpose });
     const { challenge_id } = challenge;
     const { step_up_token } = await confirm({ challenge_id, ...(await prove(challenge)) });

@@ -3,7 +3,7 @@ const trimmed = (text: string): string =>
   text.replace(/^[^!-~\xae-\u1fff\u3001-\ufefe]+|[^!-~\xae-\u1fff\u3001-\ufefe]+$/g, '');
 
 /** Returns the address as it identifies an intent. */
-export const addressKey = (email: string): string => trimmed(email).toLowerCase();
+export const emailKey = (email: string): string => trimmed(email).toLowerCase();
 
 /**
  * Prints a body as its user means it: addresses and tokens without what is around them; codes as letters and digits,

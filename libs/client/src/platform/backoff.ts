@@ -13,12 +13,12 @@ export interface Backoff {
 }
 
 /**
- * Runs `work` after random pauses of up to 1 s, 2 s, 4 s and so on, up to `mostMs` (docs/push.md, "Close codes"). A
+ * Runs `work` after random pauses of up to 1 s, 2 s, 4 s and so on, up to `maxMs` (docs/push.md, "Close codes"). A
  * pause may be anything from 0 to that limit, so that apps that failed together do not come back together.
  */
 export function createBackoff(
   { timers, random }: Pick<Platform, 'timers' | 'random'>,
-  mostMs: number,
+  maxMs: number,
   work: () => unknown,
 ): Backoff {
   let tries = 0;
@@ -37,7 +37,7 @@ export function createBackoff(
 
   return {
     schedule(atLeastMs = 0) {
-      const range = Math.min(mostMs, 1000 * 2 ** tries);
+      const range = Math.min(maxMs, 1000 * 2 ** tries);
       tries = Math.min(tries + 1, 20);
       scheduleAt(atLeastMs + random() * range);
     },

@@ -1,5 +1,5 @@
 import type { AuthEvent, AuthState } from '../events.ts';
-import type { Keeper } from './keeper.ts';
+import type { SessionManager } from './session-manager.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** Reports each change of the session to the app, once. */
@@ -11,21 +11,21 @@ export interface Changes {
   follow(before?: SessionRecord, after?: SessionRecord): void;
 }
 
-export function createChanges(keeper: () => Keeper, tell: (event: AuthEvent) => void): Changes {
-  let told: AuthState = { status: 'unknown' };
+export function createChanges(sessionManager: () => SessionManager, notify: (event: AuthEvent) => void): Changes {
+  let notified: AuthState = { status: 'unknown' };
   return {
     follow(before, after) {
-      const was = told;
-      told = keeper().state();
-      if (JSON.stringify(was) === JSON.stringify(told)) return;
-      tell({ type: 'state', state: told });
+      const was = notified;
+      notified = sessionManager().state();
+      if (JSON.stringify(was) === JSON.stringify(notified)) return;
+      notify({ type: 'state', state: notified });
       // This is not reported when the app starts. If no user was signed in, no session has ended.
-      const hasEnded = was.status === 'signed_in' || (was.status === 'unknown' && keeper().endings() > 0);
-      if (told.status === 'signed_out' && (hasEnded || told.reason === 'storage_lost'))
-        tell({ type: 'signed_out', reason: told.reason });
+      const hasEnded = was.status === 'signed_in' || (was.status === 'unknown' && sessionManager().endings() > 0);
+      if (notified.status === 'signed_out' && (hasEnded || notified.reason === 'storage_lost'))
+        notify({ type: 'signed_out', reason: notified.reason });
       const group = after?.session?.home_group_id;
       const isMove = before?.era === after?.era && group !== undefined && group !== before?.session?.home_group_id;
-      if (isMove) tell({ type: 'group_changed', home_group_id: group });
+      if (isMove) notify({ type: 'group_changed', home_group_id: group });
     },
   };
 }

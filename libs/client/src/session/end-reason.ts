@@ -90,10 +90,10 @@ export function endReasonOf(error: unknown): SignedOutReason | undefined {
   if (ownReactionTo(error.reaction.type) !== 'end_session') return undefined;
   if (error.code === 'IAD_JWT_REFRESH_EXPIRED') return 'expired';
   const { reason } = error.details as { readonly reason?: string };
-  return isToldReason(reason) ? reason : 'revoked';
+  return isRecordedReason(reason) ? reason : 'revoked';
 }
 
-const toldReasons: ReadonlySet<string> = new Set<SignedOutReason>([
+const recordedReasons: ReadonlySet<string> = new Set<SignedOutReason>([
   'logged_out',
   'revoked',
   'replaced',
@@ -106,6 +106,6 @@ const toldReasons: ReadonlySet<string> = new Set<SignedOutReason>([
 ]);
 
 /** Returns true if this version knows the reason. A newer service may send other reasons. */
-function isToldReason(reason: string | undefined): reason is SignedOutReason {
-  return reason !== undefined && toldReasons.has(reason);
+function isRecordedReason(reason: string | undefined): reason is SignedOutReason {
+  return reason !== undefined && recordedReasons.has(reason);
 }

@@ -3,14 +3,14 @@ import type { Log, Platform } from '../platform/platform.ts';
 import type { SafeStorage } from '../platform/safe-storage.ts';
 import { type Access, createAccessHolder } from './access.ts';
 import { createExclusive } from './exclusive.ts';
-import { createKeeper } from './keeper.ts';
 import { createPendingLogouts } from './pending-logouts.ts';
 import { createRenewal, type Renewal } from './renew.ts';
-import { createVault, type VaultDeps } from './vault.ts';
+import { createSessionManager } from './session-manager.ts';
+import { createSessionStorage, type SessionStorageDeps } from './session-storage.ts';
 
 export interface SessionHooks {
-  readonly onChange: VaultDeps['onChange'];
-  readonly onWritten: VaultDeps['onWritten'];
+  readonly onChange: SessionStorageDeps['onChange'];
+  readonly onWritten: SessionStorageDeps['onWritten'];
   readonly onAccess: (access: Access) => void;
   readonly onUse: () => void;
 }
@@ -28,7 +28,7 @@ export function openSession(
   const { monotonic, randomUUID, now } = platform;
   const exchange = createExchange(platform, config, log);
   const exclusive = createExclusive(platform, prefix);
-  const vault = createVault({
+  const sessionStorage = createSessionStorage({
     ...{ platform, exclusive, prefix, log, onWritten },
     onChange(before, after) {
       // The logout of a session that has ended may need a refresh, and two refreshes must not run at once.
@@ -37,8 +37,8 @@ export function openSession(
     },
   });
   const holder = createAccessHolder(monotonic, onAccess);
-  const renewal: Renewal = createRenewal({ platform, exchange, exclusive, vault, holder });
-  const keeper = createKeeper({ monotonic, randomUUID, now, vault, holder, renewal, onUse });
-  const logouts = createPendingLogouts({ platform, exchange, exclusive, vault });
-  return { log, exchange, exclusive, vault, holder, keeper, logouts };
+  const renewal: Renewal = createRenewal({ platform, exchange, exclusive, sessionStorage, holder });
+  const sessionManager = createSessionManager({ monotonic, randomUUID, now, sessionStorage, holder, renewal, onUse });
+  const logouts = createPendingLogouts({ platform, exchange, exclusive, sessionStorage });
+  return { log, exchange, exclusive, sessionStorage, holder, sessionManager, logouts };
 }

@@ -7,13 +7,13 @@ import { endReasonOf } from './end-reason.ts';
 import { exchangeTokens } from './exchange-tokens.ts';
 import type { Exclusive } from './exclusive.ts';
 import { type PendingLogout, type TokenPair, withLogout } from './session-record.ts';
-import type { Vault } from './vault.ts';
+import type { SessionStorage } from './session-storage.ts';
 
 export interface PendingLogoutsDeps {
   readonly platform: Pick<Platform, 'timers' | 'random'>;
   readonly exchange: Exchange;
   readonly exclusive: Exclusive;
-  readonly vault: Vault;
+  readonly sessionStorage: SessionStorage;
 }
 
 export interface PendingLogouts {
@@ -30,7 +30,12 @@ export interface PendingLogouts {
  * 200 or 404, or says that the session is over. Any genuine refresh token of a session can end it, even one that is no
  * longer valid.
  */
-export function createPendingLogouts({ platform, exchange, exclusive, vault }: PendingLogoutsDeps): PendingLogouts {
+export function createPendingLogouts({
+  platform,
+  exchange,
+  exclusive,
+  sessionStorage,
+}: PendingLogoutsDeps): PendingLogouts {
   const again = createBackoff(platform, 300_000, () => flush());
 
   async function logOut({ refresh_token }: PendingLogout, accessToken: string): Promise<void> {
@@ -69,7 +74,7 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
     if (pair === undefined) return;
     // The new token is stored before it is used, like every new pair. If the storage refuses it, the previous token is
     // presented again.
-    await vault.update((held) => ({
+    await sessionStorage.update((held) => ({
       next: { ...held, logouts: withLogout(held.logouts, pair) },
       unwritten: held,
     }));
@@ -79,11 +84,11 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
   /** Sends every pending logout, even if one fails. */
   async function flushAll(access: Parameters<PendingLogouts['flush']>[0]): Promise<void> {
     const failures: unknown[] = [];
-    for (const logout of (await vault.read()).logouts) {
+    for (const logout of (await sessionStorage.read()).logouts) {
       const { session_id } = logout;
       try {
         await deliver(logout, access?.session_id === session_id ? access.token : undefined);
-        await vault.update((held) => ({
+        await sessionStorage.update((held) => ({
           next: { ...held, logouts: held.logouts.filter((other) => other.session_id !== session_id) },
         }));
       } catch (error) {
@@ -96,8 +101,8 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
   async function flush(access?: Parameters<PendingLogouts['flush']>[0]): Promise<void> {
     again.cancel();
     try {
-      const isWritten = await vault.rewrite();
-      if ((await vault.read()).logouts.length > 0) await exclusive('logouts', () => flushAll(access));
+      const isWritten = await sessionStorage.rewrite();
+      if ((await sessionStorage.read()).logouts.length > 0) await exclusive('logouts', () => flushAll(access));
       if (!isWritten) throw new AuthError('CLIENT_STATE_UNKNOWN');
       again.reset();
     } catch (error) {

@@ -7,13 +7,13 @@ import { endReasonOf } from './end-reason.ts';
 import { exchangeTokens } from './exchange-tokens.ts';
 import type { Exclusive } from './exclusive.ts';
 import { endedRecord, type SessionRecord, sessionOf, type TokenPair } from './session-record.ts';
-import type { Vault } from './vault.ts';
+import type { SessionStorage } from './session-storage.ts';
 
 export interface RenewDeps {
   readonly platform: Pick<Platform, 'monotonic' | 'randomUUID' | 'timers' | 'openChannel'>;
   readonly exchange: Exchange;
   readonly exclusive: Exclusive;
-  readonly vault: Vault;
+  readonly sessionStorage: SessionStorage;
   readonly holder: AccessHolder;
 }
 
@@ -47,10 +47,10 @@ const secondTryMs = 1_000;
  */
 const staleMs = 5_000;
 /** Limit for the number of reads, because a slow storage may take longer than `staleMs` each time. */
-const mostReads = 3;
+const maxReads = 3;
 
 /** Creates the functions that handle an answer: one stores the pair, the other ends the session. */
-function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
+function createKeep({ platform: { randomUUID }, sessionStorage, holder }: RenewDeps) {
   return {
     /**
      * Stores the new pair, then returns its access token. Returns undefined if another tab has renewed the session
@@ -59,7 +59,7 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
     async keepPair(pair: TokenPair, presented: string, era: string, sentAt: number): Promise<Access | undefined> {
       let access: Access | undefined;
       let isOvertaken = false;
-      await vault.update((newest) => {
+      await sessionStorage.update((newest) => {
         if (newest.era !== era || !newest.session) return;
         isOvertaken = ![presented, pair.refresh_token].includes(newest.session.refresh_token);
         if (isOvertaken) return;
@@ -87,7 +87,7 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
     conclude: (refused: string, era: string, error: unknown): Promise<boolean> | true => {
       const reason = endReasonOf(error);
       if (reason === undefined) return true;
-      return vault.update((newest) => {
+      return sessionStorage.update((newest) => {
         const isNewest = newest.era === era && newest.session?.refresh_token === refused;
         return isNewest ? { next: endedRecord(newest, randomUUID(), reason, false) } : undefined;
       });
@@ -96,7 +96,7 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
 }
 
 export function createRenewal(deps: RenewDeps): Renewal {
-  const { exchange, exclusive, vault, holder } = deps;
+  const { exchange, exclusive, sessionStorage, holder } = deps;
   const { timers, openChannel, monotonic } = deps.platform;
   const { keepPair, conclude } = createKeep(deps);
   let inFlight: { readonly era: string; readonly done: Promise<Access>; readonly abort: AbortController } | undefined;
@@ -109,7 +109,7 @@ export function createRenewal(deps: RenewDeps): Renewal {
    */
   async function look(era: string, before: Before, signal: AbortSignal, reads = 1): Promise<string | Access> {
     const begun = monotonic();
-    const { session, era: presentEra } = await vault.read(openChannel);
+    const { session, era: presentEra } = await sessionStorage.read(openChannel);
     if (presentEra !== era || signal.aborted) throw new AuthError('CLIENT_SUPERSEDED');
     if (!session) throw new AuthError('CLIENT_SIGNED_OUT');
     const { refused } = before;
@@ -118,7 +118,7 @@ export function createRenewal(deps: RenewDeps): Renewal {
     }
     const fresh = holder.freshOf(era, refused);
     if (fresh) return fresh;
-    const isStale = monotonic() - begun > staleMs && reads < mostReads;
+    const isStale = monotonic() - begun > staleMs && reads < maxReads;
     return isStale ? look(era, before, signal, reads + 1) : session.refresh_token;
   }
 

@@ -9,16 +9,16 @@ import type { Access } from './access.ts';
  */
 export interface Tabs {
   /** Says that the record has changed. */
-  tellChange(): void;
+  notifyChange(): void;
   /**
    * Shares an access token, so that the other tabs need not refresh. The message has the time left, because each tab
    * has its own monotonic clock.
    */
-  tellAccess(access: Access): void;
+  notifyAccess(access: Access): void;
   /** Shares an event of the stream, which one tab holds for all. */
-  tellEvent(event: AuthEvent): void;
+  notifyEvent(event: AuthEvent): void;
   /** Asks the tab that holds the stream to check it, if it has been silent for `afterMs` milliseconds. */
-  tellCheck(afterMs: number): void;
+  notifyCheck(afterMs: number): void;
   close(): void;
 }
 
@@ -55,10 +55,10 @@ export function openTabs(
     }
   }
   return {
-    tellChange: () => post({ kind: 'change' }),
-    tellAccess: (access) => post({ kind: 'access', access: { ...access, leftMs: access.expiresAt - monotonic() } }),
-    tellEvent: (event) => post({ kind: 'event', event }),
-    tellCheck: (afterMs) => post({ kind: 'check', afterMs }),
+    notifyChange: () => post({ kind: 'change' }),
+    notifyAccess: (access) => post({ kind: 'access', access: { ...access, leftMs: access.expiresAt - monotonic() } }),
+    notifyEvent: (event) => post({ kind: 'event', event }),
+    notifyCheck: (afterMs) => post({ kind: 'check', afterMs }),
     close() {
       channel?.close();
       channel = undefined;

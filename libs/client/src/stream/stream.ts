@@ -7,20 +7,20 @@ import { createBackoff } from '../platform/backoff.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import { within } from '../platform/safe-storage.ts';
 import type { Access } from '../session/access.ts';
-import type { Keeper } from '../session/keeper.ts';
-import type { Vault } from '../session/vault.ts';
+import type { SessionManager } from '../session/session-manager.ts';
+import type { SessionStorage } from '../session/session-storage.ts';
 import { type Connection, type ConnectionEnd, type ConnectionListener, connect } from './connection.ts';
 import type { Leadership } from './leadership.ts';
 
 export interface StreamDeps {
   readonly platform: Pick<Platform, 'WebSocket' | 'fetch' | 'timers' | 'random' | 'monotonic' | 'quietMs'>;
-  readonly keeper: Keeper;
-  readonly vault: Vault;
+  readonly sessionManager: SessionManager;
+  readonly sessionStorage: SessionStorage;
   readonly call: Call;
   readonly leadership: Leadership;
   /** False while there is no network or the app is in the background. Nothing is opened then. */
   readonly isAwake: () => boolean;
-  readonly tell: (event: AuthEvent) => void;
+  readonly notify: (event: AuthEvent) => void;
   /** Asks another tab to check the stream, if that tab holds it. */
   readonly checkElsewhere: (afterMs: number) => void;
   readonly log: Log;
@@ -62,7 +62,7 @@ const refusedMs = 270_000;
  * accepts the token, it goes to the gateway too, by a request with the cookies of a handshake; but seldom, because the
  * gateway may be overloaded. Returns the shortest pause before the next handshake.
  */
-function createInquiry({ platform, vault, call, tell, log }: StreamDeps) {
+function createInquiry({ platform, sessionStorage, call, notify, log }: StreamDeps) {
   let failures = 0;
   let isRefused = false;
   return {
@@ -73,13 +73,13 @@ function createInquiry({ platform, vault, call, tell, log }: StreamDeps) {
     async ask(token = ''): Promise<number> {
       await call(findAccount);
       failures += 1;
-      const { push_stream_url: url } = vault.current()?.session ?? {};
+      const { push_stream_url: url } = sessionStorage.current()?.session ?? {};
       if (!url || !(isRefused || failures % 3 === 0)) return 0;
       const init = { headers: { Authorization: `Bearer ${token}` }, credentials: 'include' } as const;
       const { status } = await within(platform.timers, 15_000, () => platform.fetch(url.replace('ws', 'http'), init));
       if (status !== 431) return 0;
       log({ event: 'stream_refused', status });
-      if (!isRefused) tell({ type: 'stream_refused', reason: 'headers_too_large' });
+      if (!isRefused) notify({ type: 'stream_refused', reason: 'headers_too_large' });
       isRefused = true;
       return refusedMs;
     },
@@ -88,7 +88,7 @@ function createInquiry({ platform, vault, call, tell, log }: StreamDeps) {
 
 /** Creates the opening of the stream. It makes one attempt at a time until there is a connection or none is wanted. */
 function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: ConnectionListener) {
-  const { platform, leadership, keeper, vault } = deps;
+  const { platform, leadership, sessionManager, sessionStorage } = deps;
   const again = createBackoff(platform, 30_000, () => open());
   const inquiry = createInquiry(deps);
   const state: { connection?: Connection | undefined } = {};
@@ -124,8 +124,8 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
 
   async function openOnce(): Promise<void> {
     if (!(await leadership.lead())) return;
-    const access = await keeper.access();
-    const record = vault.current();
+    const access = await sessionManager.access();
+    const record = sessionStorage.current();
     // Much may have changed while the token was awaited.
     if (!platform.WebSocket || !record?.session || record.era !== access.era) return;
     if (!canOpen() || !leadership.leads()) return;
@@ -149,18 +149,18 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
  * Creates the renewal of a token that the gateway has refused. It renews once for each connection. Without a new token
  * the connection ends with 4002.
  */
-function createRenewRefused({ keeper, log }: StreamDeps) {
+function createRenewRefused({ sessionManager, log }: StreamDeps) {
   let renewedFor: Connection | undefined;
   return (connection: Connection | undefined, code: string): void => {
     log({ event: 'stream_auth_refused', code });
     if (connection === undefined || renewedFor === connection || !code.startsWith('IAD_JWT_ACCESS_')) return;
     renewedFor = connection;
-    keeper.renew(connection.token()).catch(() => undefined);
+    sessionManager.renew(connection.token()).catch(() => undefined);
   };
 }
 
 /** Creates the rules that say whether the stream should be open now. */
-function createWish({ vault, isAwake }: StreamDeps) {
+function createWish({ sessionStorage, isAwake }: StreamDeps) {
   let pauses = 0;
   /**
    * Era whose stream another connection has taken over. If both connections kept opening the stream, they would take it
@@ -169,7 +169,7 @@ function createWish({ vault, isAwake }: StreamDeps) {
   let takenOver: string | undefined;
   return {
     canOpen(): boolean {
-      const record = vault.current();
+      const record = sessionStorage.current();
       return record?.session !== undefined && record.era !== takenOver && pauses === 0 && isAwake();
     },
     pause: () => {
@@ -197,7 +197,7 @@ function createCheck({ checkElsewhere }: StreamDeps, connection: () => Connectio
 }
 
 export function createStream(deps: StreamDeps): Stream {
-  const { keeper, leadership, isAwake, tell, log } = deps;
+  const { sessionManager, leadership, isAwake, notify, log } = deps;
   const renewRefused = createRenewRefused(deps);
   const wish = createWish(deps);
   let openedAt = 0;
@@ -206,14 +206,14 @@ export function createStream(deps: StreamDeps): Stream {
     const { connection } = state;
     state.connection = undefined;
     log({ event: 'stream_closed', status: code });
-    if (wasOpen) tell({ type: 'stream', status: 'closed' });
+    if (wasOpen) notify({ type: 'stream', status: 'closed' });
     const hasLasted = wasOpen && deps.platform.monotonic() - openedAt > steadyMs;
     if (hasLasted) again.reset();
     const step = (steps as Readonly<Record<number, string>>)[code];
     if (step === 'stop') wish.leaveTo(connection?.era);
     // A refresh asks the service whether the session has ended, because a close code alone does not prove it.
     else if (step === 'renew')
-      void attempt(() => keeper.renew(connection?.token()).then(() => (hasLasted ? open() : again.schedule())));
+      void attempt(() => sessionManager.renew(connection?.token()).then(() => (hasLasted ? open() : again.schedule())));
     else if (pauseMs !== undefined) again.scheduleAt(pauseMs);
     else if (wasOpen) again.schedule();
     else void inquire(connection?.token());
@@ -223,15 +223,15 @@ export function createStream(deps: StreamDeps): Stream {
     onEnd,
     onOpen() {
       openedAt = deps.platform.monotonic();
-      tell({ type: 'stream', status: 'open' });
+      notify({ type: 'stream', status: 'open' });
     },
     onFrame(frame) {
       const event = eventOf(frame);
-      if (event) tell(event);
+      if (event) notify(event);
       else if (frame.type === 'error') renewRefused(state.connection, String(frame.error_code));
     },
     // If no token comes, the stream ends with 4002, and the next stream asks again.
-    onExpiring: () => void (isAwake() && keeper.access().then(extend, () => undefined)),
+    onExpiring: () => void (isAwake() && sessionManager.access().then(extend, () => undefined)),
   });
 
   /** Extends the stream with the token, which another tab may have got. */
@@ -256,7 +256,7 @@ export function createStream(deps: StreamDeps): Stream {
       state.connection?.close();
       state.connection = undefined;
       leadership.resign();
-      if (wasOpen) tell({ type: 'stream', status: 'closed' });
+      if (wasOpen) notify({ type: 'stream', status: 'closed' });
     },
     resume() {
       wish.resume();

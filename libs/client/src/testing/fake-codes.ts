@@ -9,7 +9,7 @@ import {
   tokensOf,
 } from './fake-logins.ts';
 import { type FakeLogin, type FakeRecords, type FakeUser, mailedCode, userByEmail } from './fake-records.ts';
-import { demandSecondFactor, endTrust, passkeysBy } from './fake-ways.ts';
+import { demandSecondFactor, endTrust, passkeysBy } from './fake-sign-in-methods.ts';
 
 type Operations = Partial<Record<OperationName, FakeOperation>>;
 
@@ -69,11 +69,11 @@ export function loginCodesOf(deps: FakeOperationsDeps): Operations {
     },
     logInByCode({ body, key }) {
       const { challenge_id, code, trusted_device_token: token, ...device } = body as Body<'logInByCode'>;
-      const spend = { id: challenge_id, proof: JSON.stringify([code, device.device_id, key]) };
-      const before = openedBefore(records, spend);
+      const challengeUse = { id: challenge_id, proof: JSON.stringify([code, device.device_id, key]) };
+      const before = openedBefore(records, challengeUse);
       if (before) return tokensOf(records, pushUrl, before);
       const user = checkCode(records, 'login', challenge_id, code);
-      const login = { user_id: user.user_id, device, spends: [spend], ...(key && { key }) };
+      const login = { user_id: user.user_id, device, challengeUses: [challengeUse], ...(key && { key }) };
       return openByCode(user, login, token);
     },
   };

@@ -13,17 +13,17 @@ import {
 import { type FakePasskey, type FakeRecords, type FakeSession, newAccessToken } from './fake-records.ts';
 import {
   assertCode,
-  assertFresh,
   assertNotLast,
   assertProof,
+  assertReauthenticated,
   challengeEnd,
   endTrust,
   type FakeProof,
   passkeysBy,
+  signInMethodsOf,
   trust,
   trustedDevices,
-  waysOf,
-} from './fake-ways.ts';
+} from './fake-sign-in-methods.ts';
 
 type Operations = Partial<Record<OperationName, FakeOperation>>;
 
@@ -36,15 +36,17 @@ function secondStepOf(deps: FakeOperationsDeps): Operations {
       const { challenge_id, trust_device, ...proof } = body as Body<'confirmSecondFactor'>;
       const login = records.secondFactor.logins.get(challenge_id);
       if (!login) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
-      const { openedBy: _, spends = [], ...first } = login;
-      const spend = { id: challenge_id, proof: JSON.stringify(proof) };
-      const before = openedBefore(records, spend);
+      const { openedBy: _, challengeUses = [], ...first } = login;
+      const challengeUse = { id: challenge_id, proof: JSON.stringify(proof) };
+      const before = openedBefore(records, challengeUse);
       if (!before) {
-        for (const each of spends) openedBefore(records, each);
+        for (const each of challengeUses) openedBefore(records, each);
         assertProof(records, login.user_id, proof);
         if (login.person) addIdentity(records, login.user_id, login.person);
       }
-      const data = before ? tokensOf(records, pushUrl, before) : openSession({ ...first, spends: [spend, ...spends] });
+      const data = before
+        ? tokensOf(records, pushUrl, before)
+        : openSession({ ...first, challengeUses: [challengeUse, ...challengeUses] });
       return { ...data, ...(trust_device && { trusted_device_token: trust(records, login) }) };
     },
   };
@@ -81,7 +83,7 @@ export function factorsOf(deps: FakeOperationsDeps): Operations {
       };
     },
     createTotp({ body, session, example }) {
-      assertFresh(records, session, body, 'totp');
+      assertReauthenticated(records, session, body, 'totp');
       const { confirmed_at = null, recovery_codes = [] } = secondFactor.of.get(session.user_id) ?? {};
       const pending = newId();
       secondFactor.of.set(session.user_id, { confirmed_at, recovery_codes, pending });
@@ -96,12 +98,12 @@ export function factorsOf(deps: FakeOperationsDeps): Operations {
       return { ...example, recovery_codes, sessions_ended: endOthers(session), timestamp: timestamp() };
     },
     deleteTotp({ body, session, example }) {
-      assertFresh(records, session, body, 'totp');
+      assertReauthenticated(records, session, body, 'totp');
       const sessions_ended = secondFactor.of.delete(session.user_id) ? endOthers(session) : 0;
       return { ...example, sessions_ended, timestamp: timestamp() };
     },
     createRecoveryCodes({ body, session }) {
-      assertFresh(records, session, body, 'recovery_codes');
+      assertReauthenticated(records, session, body, 'recovery_codes');
       const factor = secondFactor.of.get(session.user_id);
       if (!factor) return { recovery_codes: [], timestamp: timestamp() };
       factor.recovery_codes = newRecoveryCodes(records);
@@ -129,8 +131,8 @@ export function stepUpsOf({ records }: FakeOperationsDeps): Operations {
       const { purpose } = body as Body<'createStepUpChallenge'>;
       const challenge_id = newId();
       stepUps.set(challenge_id, { session_id, purpose, isProved: false });
-      const ways = waysOf(records, user_id, challenge_id);
-      return { challenge_id, ...ways, expires_at: challengeEnd(records), timestamp: timestamp() };
+      const signInMethods = signInMethodsOf(records, user_id, challenge_id);
+      return { challenge_id, ...signInMethods, expires_at: challengeEnd(records), timestamp: timestamp() };
     },
     confirmStepUp({ body, session }) {
       const { challenge_id, ...proof } = body as FakeProof & { readonly challenge_id: string };
@@ -139,7 +141,7 @@ export function stepUpsOf({ records }: FakeOperationsDeps): Operations {
       const text = JSON.stringify(proof);
       if (stepUp.answered?.proof === text) return stepUp.answered.data;
       if (stepUp.answered) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
-      const { methods } = waysOf(records, session.user_id, challenge_id);
+      const { methods } = signInMethodsOf(records, session.user_id, challenge_id);
       if (!methods.includes(proof.method))
         throw new FakeRefusal(403, 'ERR-STEP-UP-REQUIRED', { methods, max_age: 300 });
       assertProof(records, session.user_id, proof);
@@ -178,7 +180,7 @@ export function passkeysOf(deps: FakeOperationsDeps): Operations {
 
   return {
     createPasskeyChallenge({ body, session, example }) {
-      assertFresh(records, session, body, 'passkeys');
+      assertReauthenticated(records, session, body, 'passkeys');
       return { ...example, challenge_id: newChallenge(records), timestamp: timestamp() };
     },
     createPasskeyLoginChallenge: ({ example }) => ({ ...example, challenge_id: newChallenge(records) }),
@@ -201,7 +203,7 @@ export function passkeysOf(deps: FakeOperationsDeps): Operations {
       return { ...shown(passkey), timestamp: timestamp() };
     },
     deletePasskey({ params, body, session }) {
-      assertFresh(records, session, body, 'passkeys');
+      assertReauthenticated(records, session, body, 'passkeys');
       const [credentialId] = own(session, params.passkey_id);
       assertNotLast(records, session.user_id);
       passkeys.delete(credentialId);
@@ -211,12 +213,12 @@ export function passkeysOf(deps: FakeOperationsDeps): Operations {
     logInByPasskey({ body, key }) {
       const { credential, challenge_id: id, ...device } = body as Body<'logInByPasskey'>;
       if (!challenges.has(id)) throw new FakeRefusal(403, 'ERR-PASSKEY-INVALID');
-      const spend = { id, proof: JSON.stringify([credential, device.device_id, key]) };
-      const before = openedBefore(records, spend);
+      const challengeUse = { id, proof: JSON.stringify([credential, device.device_id, key]) };
+      const before = openedBefore(records, challengeUse);
       if (before) return tokensOf(records, pushUrl, before);
       const user_id = passkeys.get(credential.id)?.user_id;
       if (!user_id) throw new FakeRefusal(403, 'ERR-PASSKEY-INVALID', { unknown_credential: true });
-      return openSession({ user_id, device, spends: [spend], ...(key && { key }) });
+      return openSession({ user_id, device, challengeUses: [challengeUse], ...(key && { key }) });
     },
   };
 }

@@ -22,7 +22,13 @@ import {
   type FakeUser,
   userByEmail,
 } from './fake-records.ts';
-import { assertFresh, assertNotLast, challengeEnd, demandSecondFactor, endTrust } from './fake-ways.ts';
+import {
+  assertNotLast,
+  assertReauthenticated,
+  challengeEnd,
+  demandSecondFactor,
+  endTrust,
+} from './fake-sign-in-methods.ts';
 
 type Operations = Partial<Record<OperationName, FakeOperation>>;
 
@@ -63,14 +69,14 @@ export function federatedLoginsOf(deps: FakeOperationsDeps): Operations {
     logInByProvider({ params: { provider = '' }, body, key, reply }) {
       const { challenge_id, id_token, trusted_device_token: token, ...rest } = body as Body<'logInByProvider'>;
       assertChallenge(records, challenge_id);
-      const spend = { id: challenge_id, proof: JSON.stringify([id_token, rest.device_id, key]) };
-      const before = openedBefore(records, spend);
+      const challengeUse = { id: challenge_id, proof: JSON.stringify([id_token, rest.device_id, key]) };
+      const before = openedBefore(records, challengeUse);
       if (before) return tokensOf(records, pushUrl, before);
       const person = personOf(provider, id_token, 401);
       const known = identityOf(records, person)?.user_id;
       const user_id = known ?? registered(records, person, challenge_id, rest);
       if (known === undefined) reply.status = 201;
-      const login = { user_id, device: rest, spends: [spend], ...(key && { key }) };
+      const login = { user_id, device: rest, challengeUses: [challengeUse], ...(key && { key }) };
       demandSecondFactor(records, login, token);
       return openSession(login);
     },
@@ -114,13 +120,13 @@ function linksOf(deps: FakeOperationsDeps): Operations {
       // The service looks at the password first, of a repeat too.
       const isRight = password === undefined || (password !== '' && users.get(user_id)?.password === password);
       if (!isRight) throw new FakeRefusal(401, 'ERR-INVALID-CREDENTIALS');
-      const spend = {
+      const challengeUse = {
         id: link.provider_challenge_id,
         proof: JSON.stringify([password, credential, challenge_id, code, device.device_id, key]),
       };
-      const before = openedBefore(records, spend);
+      const before = openedBefore(records, challengeUse);
       if (before) return tokensOf(records, pushUrl, before);
-      const login = { user_id, device, person, spends: [spend], ...(key && { key }) };
+      const login = { user_id, device, person, challengeUses: [challengeUse], ...(key && { key }) };
       const data = open(link, input, login);
       addIdentity(records, user_id, person);
       return data;
@@ -143,8 +149,8 @@ function registered(
     const link_challenge_id = newId();
     links.set(link_challenge_id, { user_id: holder.user_id, person, provider_challenge_id });
     const options = { challenge: link_challenge_id, timeout: 600_000, rpId: 'auth.test', userVerification: 'required' };
-    const ways = { methods: ['password', 'passkey', 'email_code'], passkey_options: options };
-    const details = { link_challenge_id, ...ways, expires_at: challengeEnd(records) };
+    const signInMethods = { methods: ['password', 'passkey', 'email_code'], passkey_options: options };
+    const details = { link_challenge_id, ...signInMethods, expires_at: challengeEnd(records) };
     throw new FakeRefusal(409, 'ERR-ACCOUNT-LINK-REQUIRED', details);
   }
   const { space_creation_mode: mode, display_name = name ?? null } = input;
@@ -187,14 +193,14 @@ export function identitiesOf({ records }: FakeOperationsDeps): Operations {
       const known = identityOf(records, person);
       if (known && known.user_id !== session.user_id) throw new FakeRefusal(409, 'ERR-IDENTITY-IN-USE');
       if (!known) {
-        assertFresh(records, session, fresh, 'identities');
-        if (records.spent.has(challenge_id)) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
-        records.spent.set(challenge_id, { proof: 'link', session });
+        assertReauthenticated(records, session, fresh, 'identities');
+        if (records.consumed.has(challenge_id)) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
+        records.consumed.set(challenge_id, { proof: 'link', session });
       }
       return { ...shown(addIdentity(records, session.user_id, person)), timestamp: timestamp() };
     },
     unlinkIdentity({ params: { identity: identity_id = '' }, body, session }) {
-      assertFresh(records, session, body, 'identities');
+      assertReauthenticated(records, session, body, 'identities');
       const { user_id } = session;
       const at = records.identities.findIndex((one) => one.user_id === user_id && one.identity_id === identity_id);
       if (at < 0) throw new FakeRefusal(404, 'ERR-IDENTITY-NOT-FOUND');

@@ -2,10 +2,10 @@ import type { Data } from '../calls/call.ts';
 import type { ErrorCode } from '../generated/reactions.ts';
 import {
   accessSeconds,
+  type FakeChallengeUse,
   type FakeLogin,
   type FakeRecords,
   type FakeSession,
-  type FakeSpend,
   type FakeUser,
   newAccessToken,
   refreshTokenOf,
@@ -48,8 +48,8 @@ export interface FakeOperationsDeps {
 export type FakeOperation = (call: FakeCall) => object;
 
 /** Returns the session that the challenge has opened with the same proof. Refuses a challenge that was used otherwise. */
-export function openedBefore({ spent }: FakeRecords, { id, proof }: FakeSpend): FakeSession | undefined {
-  const used = spent.get(id);
+export function openedBefore({ consumed }: FakeRecords, { id, proof }: FakeChallengeUse): FakeSession | undefined {
+  const used = consumed.get(id);
   if (used && (used.proof !== proof || used.session.ended)) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
   return used?.session;
 }
@@ -67,8 +67,8 @@ export function newChallenge({ challenges, newId }: FakeRecords): string {
 
 /** Creates the end of every login: the function that opens the session and returns its tokens. */
 export function createOpenSession({ records, endSession, pushUrl }: FakeOperationsDeps) {
-  const { sessions, spent, newId, now } = records;
-  return ({ user_id, device, openedBy, key, spends = [] }: FakeLogin): Data<'logIn'> => {
+  const { sessions, consumed, newId, now } = records;
+  return ({ user_id, device, openedBy, key, challengeUses = [] }: FakeLogin): Data<'logIn'> => {
     const { device_id = newId(), device_name, platform } = device;
     const live = [...sessions.values()].filter((one) => one.user_id === user_id && !one.ended);
     const earlier = openedBy && openedUnder(live, openedBy);
@@ -88,7 +88,7 @@ export function createOpenSession({ records, endSession, pushUrl }: FakeOperatio
       accessTokens: new Set<string>(),
     };
     sessions.set(session.session_id, session);
-    for (const { id, proof } of spends) spent.set(id, { proof, session });
+    for (const { id, proof } of challengeUses) consumed.set(id, { proof, session });
     return tokensOf(records, pushUrl, session);
   };
 }

@@ -12,7 +12,7 @@ import {
   tokensOf,
 } from './fake-logins.ts';
 import { type FakeSession, type FakeUser, parseRefreshToken, rotate, userByEmail } from './fake-records.ts';
-import { demandSecondFactor, trustedDevices } from './fake-ways.ts';
+import { demandSecondFactor, trustedDevices } from './fake-sign-in-methods.ts';
 
 /** Creates the operations that have an effect in the fake service. */
 export function createFakeOperations(deps: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {

@@ -39,7 +39,7 @@ export interface FakeSession {
 }
 
 /** A proof that uses up a challenge. */
-export interface FakeSpend {
+export interface FakeChallengeUse {
   readonly id: string;
   readonly proof: string;
 }
@@ -57,7 +57,7 @@ export interface FakeLogin {
   /** The person whose identity the login links. */
   readonly person?: FakePerson;
   /** The proofs that count once the session is open. */
-  readonly spends?: readonly FakeSpend[];
+  readonly challengeUses?: readonly FakeChallengeUse[];
 }
 
 /** A code that was mailed. */
@@ -144,7 +144,7 @@ export interface FakeRecords {
   /** Challenges of providers and passkeys. */
   readonly challenges: Set<string>;
   /** Proofs by the challenge that they have used up, with the session that they have opened. */
-  readonly spent: Map<string, { readonly proof: string; readonly session: FakeSession }>;
+  readonly consumed: Map<string, { readonly proof: string; readonly session: FakeSession }>;
   /** Step-ups by the text that is their challenge, then their token. */
   readonly stepUps: Map<string, FakeStepUp>;
   readonly newId: () => string;

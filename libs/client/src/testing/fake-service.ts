@@ -119,7 +119,7 @@ function newRecords(): FakeRecords {
     identities: [],
     links: new Map(),
     challenges: new Set(),
-    spent: new Map(),
+    consumed: new Map(),
     stepUps: new Map(),
     newId: fakeUuid,
     now: () => new Date(),

@@ -10,7 +10,7 @@ export { CodePurpose, Locale };
  * to this account's, `password_guessed` that no further wrong password gets a verdict, and `second_factor_guessed` that
  * somebody has passed the first step of logins and then guessed the second factor.
  */
-export const NoticePurpose = Type.Enum([
+export const NotificationPurpose = Type.Enum([
   'new_device',
   'password_changed',
   'password_guessed',
@@ -30,7 +30,7 @@ export const NoticePurpose = Type.Enum([
   'identity_unlinked',
   'provider_notice',
 ]);
-export type NoticePurpose = Type.Static<typeof NoticePurpose>;
+export type NotificationPurpose = Type.Static<typeof NotificationPurpose>;
 
 /**
  * JWE of a JSON object with `email`, and with `code`, `undo_token` or `stop_token`. Only webhooks that have a key of their own get
@@ -57,11 +57,11 @@ export const CodeRequestedEvent = CloudEvent(
 export type CodeRequestedEvent = Type.Static<typeof CodeRequestedEvent>;
 
 /** Says that the account's holder must be notified of a change. */
-export const NoticeEvent = CloudEvent(
+export const SecurityEvent = CloudEvent(
   'service.auth.events.notice',
   Type.Object({
     user_id: Uuid,
-    purpose: NoticePurpose,
+    purpose: NotificationPurpose,
     locale: Locale,
     /**
      * For `new_device`: the session that was opened. Missing if the notice is about a restore, because a restore opens
@@ -87,7 +87,7 @@ export const NoticeEvent = CloudEvent(
     secret,
   }),
 );
-export type NoticeEvent = Type.Static<typeof NoticeEvent>;
+export type SecurityEvent = Type.Static<typeof SecurityEvent>;
 
 export const EmailVerifiedEvent = CloudEvent(
   'service.auth.events.email_verified',
@@ -153,7 +153,7 @@ export const DeletedEvent = CloudEvent(
  */
 export const accountEvents = {
   'service.auth.events.code_requested': CodeRequestedEvent,
-  'service.auth.events.notice': NoticeEvent,
+  'service.auth.events.notice': SecurityEvent,
   'service.auth.events.email_verified': EmailVerifiedEvent,
   'service.auth.events.password_changed': PasswordChangedEvent,
   'service.auth.events.email_changed': EmailChangedEvent,

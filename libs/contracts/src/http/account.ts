@@ -17,7 +17,7 @@ import { Identity } from './identity.ts';
 import { Platform } from './login.ts';
 import { Passkey } from './passkey-credentials.ts';
 
-const freshFields = {
+const reauthenticationFields = {
   current_password: Type.Optional(GivenPassword),
   step_up_token: Type.Optional(SealedToken),
 } as const;
@@ -26,9 +26,9 @@ const freshFields = {
  * Creates the body of an operation that asks who is there: it has one of the two, besides the given fields. While the
  * second factor is on, only `step_up_token` counts.
  */
-export function FreshObject<P extends Readonly<Record<string, Type.TSchema>>>(fields: P) {
-  const anyOf = Object.keys(freshFields).map((name) => ({ required: [name] }));
-  return Type.Object({ ...freshFields, ...fields }, { anyOf });
+export function ReauthenticatedObject<P extends Readonly<Record<string, Type.TSchema>>>(fields: P) {
+  const anyOf = Object.keys(reauthenticationFields).map((name) => ({ required: [name] }));
+  return Type.Object({ ...reauthenticationFields, ...fields }, { anyOf });
 }
 
 const LocaleOrNull = Type.Unsafe<Locale | null>({
@@ -68,7 +68,7 @@ export const ChangeAccountRequest = Type.Object({
 export type ChangeAccountRequest = Type.Static<typeof ChangeAccountRequest>;
 
 /** Body of `POST /api/v1/account/password`. */
-export const ChangePasswordRequest = FreshObject({ new_password: NewPassword });
+export const ChangePasswordRequest = ReauthenticatedObject({ new_password: NewPassword });
 export type ChangePasswordRequest = Type.Static<typeof ChangePasswordRequest>;
 
 /** Answer 200 of `POST /api/v1/account/password`. */
@@ -82,7 +82,7 @@ export const PasswordChangedResponse = Success(
 export type PasswordChangedResponse = Type.Static<typeof PasswordChangedResponse>;
 
 /** Body of `POST /api/v1/account/export`. */
-export const ExportAccountRequest = FreshObject({});
+export const ExportAccountRequest = ReauthenticatedObject({});
 export type ExportAccountRequest = Type.Static<typeof ExportAccountRequest>;
 
 const TimestampOrNull = Type.Unsafe<string | null>({ ...Timestamp, type: ['string', 'null'] });

@@ -1,10 +1,10 @@
 import * as Type from '../type.ts';
-import { FreshObject } from './account.ts';
+import { ReauthenticatedObject } from './account.ts';
 import { Success, Timestamp } from './fields.ts';
 import { LoginRequest } from './login.ts';
 
 /** Body of `POST /api/v1/account/deletion`. */
-export const DeletionRequest = FreshObject({});
+export const DeletionRequest = ReauthenticatedObject({});
 export type DeletionRequest = Type.Static<typeof DeletionRequest>;
 
 /** Answer 202 to an order to delete an account. */

@@ -1,12 +1,12 @@
 import * as Type from '../type.ts';
-import { FreshObject } from './account.ts';
+import { ReauthenticatedObject } from './account.ts';
 import { Email, InvitesRevoked, Success, Timestamp } from './fields.ts';
 
 /** Time in which a change of the address can be undone from the old address, in seconds. */
 export const emailUndoSeconds = 72 * 60 * 60;
 
 /** Body of `POST /api/v1/account/email-change`. */
-export const EmailChangeRequest = FreshObject({ new_email: Email });
+export const EmailChangeRequest = ReauthenticatedObject({ new_email: Email });
 export type EmailChangeRequest = Type.Static<typeof EmailChangeRequest>;
 
 /** Answer 200 of `POST /api/v1/account/email-change/confirm`. */

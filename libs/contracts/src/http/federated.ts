@@ -1,5 +1,5 @@
 import * as Type from '../type.ts';
-import { FreshObject } from './account.ts';
+import { ReauthenticatedObject } from './account.ts';
 import { Code, exampleChallengeId, exampleCode } from './challenges.ts';
 import { demandOneOf, NameOrNull, SealedToken, Success, Timestamp, Uuid } from './fields.ts';
 import { Identity } from './identity.ts';
@@ -77,7 +77,7 @@ export const IdentityListResponse = Success(Type.Object({ identities: Type.Array
 export type IdentityListResponse = Type.Static<typeof IdentityListResponse>;
 
 /** Body of `POST /api/v1/account/identities/{provider}`. */
-export const LinkIdentityRequest = FreshObject({
+export const LinkIdentityRequest = ReauthenticatedObject({
   challenge_id: SealedToken,
   id_token: IdToken,
   authorization_code: AuthorizationCode,
@@ -89,7 +89,7 @@ export const IdentityResponse = Success(Type.Object({ ...Identity.properties, ti
 export type IdentityResponse = Type.Static<typeof IdentityResponse>;
 
 /** Body of `DELETE /api/v1/account/identities/{identity_id}`. */
-export const UnlinkIdentityRequest = FreshObject({});
+export const UnlinkIdentityRequest = ReauthenticatedObject({});
 export type UnlinkIdentityRequest = Type.Static<typeof UnlinkIdentityRequest>;
 
 /** Answer 200 of `DELETE /api/v1/account/identities/{identity_id}`. */

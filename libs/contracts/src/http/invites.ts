@@ -10,7 +10,7 @@ export const defaultInviteSeconds = 7 * daySeconds;
  * Limit for the number of uses. A larger number does not fit in MongoDB's 32-bit integers, and no group invites so many
  * people.
  */
-const mostUses = 2_147_483_647;
+const maxUses = 2_147_483_647;
 
 /** Body of `POST /api/v1/invites`. */
 export const CreateInviteRequest = Type.Object({
@@ -26,7 +26,7 @@ export const CreateInviteRequest = Type.Object({
     Type.Unsafe<number | null>({
       type: ['integer', 'null'],
       minimum: 1,
-      maximum: mostUses,
+      maximum: maxUses,
       default: null,
       description: 'Number of accounts that may join by it; null: any number.',
     }),

@@ -1,11 +1,11 @@
 import * as Type from '../type.ts';
-import { FreshObject } from './account.ts';
+import { ReauthenticatedObject } from './account.ts';
 import { NameOrNull, SealedToken, Success, Timestamp } from './fields.ts';
 import { LoginRequest } from './login.ts';
 import { CreationOptions, NewCredential, Passkey, RequestOptions, UsedCredential } from './passkey-credentials.ts';
 
 /** Body of `POST /api/v1/account/passkeys/challenge`. */
-export const PasskeyChallengeRequest = FreshObject({});
+export const PasskeyChallengeRequest = ReauthenticatedObject({});
 export type PasskeyChallengeRequest = Type.Static<typeof PasskeyChallengeRequest>;
 
 const challenge = { challenge_id: SealedToken, expires_at: Timestamp } as const;
@@ -49,7 +49,7 @@ export const RenamePasskeyRequest = Type.Object({ name: NameOrNull });
 export type RenamePasskeyRequest = Type.Static<typeof RenamePasskeyRequest>;
 
 /** Body of `DELETE /api/v1/account/passkeys/{passkey_id}`. */
-export const DeletePasskeyRequest = FreshObject({});
+export const DeletePasskeyRequest = ReauthenticatedObject({});
 export type DeletePasskeyRequest = Type.Static<typeof DeletePasskeyRequest>;
 
 /** Answer 200 of `DELETE /api/v1/account/passkeys/{passkey_id}`. */

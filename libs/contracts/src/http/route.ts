@@ -45,7 +45,7 @@ export interface Route {
    * `signature`: an access token is required, but the deny list is not checked, because a repeated logout must get 404
    * and not 401. `sibling`: the secret of another service is required.
    */
-  readonly auth: 'none' | 'bearer' | 'signature' | 'sibling';
+  readonly auth: 'none' | 'bearer' | 'signature' | 'internalService';
   /** Path parameters, by name. The values of parameters named `…_id` reach the use case in lower case. */
   readonly params?: Readonly<Record<string, TSchema>>;
   /**

@@ -1,5 +1,5 @@
 import * as Type from '../type.ts';
-import { FreshObject } from './account.ts';
+import { ReauthenticatedObject } from './account.ts';
 import { ChallengeToken, demandByMethod, Success, Timestamp, Uuid } from './fields.ts';
 import { TokenResponse, tokenExample } from './login.ts';
 import { UsedCredential } from './passkey-credentials.ts';
@@ -40,8 +40,8 @@ export const FactorsResponse = Success(
 export type FactorsResponse = Type.Static<typeof FactorsResponse>;
 
 /** Body of the operations on the second factor that only ask who is there. */
-export const FreshRequest = FreshObject({});
-export type FreshRequest = Type.Static<typeof FreshRequest>;
+export const ReauthenticatedRequest = ReauthenticatedObject({});
+export type ReauthenticatedRequest = Type.Static<typeof ReauthenticatedRequest>;
 
 /** Answer 201 of `POST /api/v1/account/totp`. */
 export const TotpCreatedResponse = Success(
@@ -132,9 +132,9 @@ const timestamp = '2026-11-22T09:31:00.000Z';
 const device_id = '5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e';
 const factor_id = 'c1b6d0a4-3f5e-4d27-8a19-6e0b7c2d9f31';
 
-export const freshExamples = {
+export const reauthenticationExamples = {
   again: { summary: 'The password again', value: { current_password: 'correct horse battery' } },
-} satisfies Record<string, { summary: string; value: FreshRequest }>;
+} satisfies Record<string, { summary: string; value: ReauthenticatedRequest }>;
 
 export const factorsExample = {
   status: 'success',

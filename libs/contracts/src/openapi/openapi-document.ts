@@ -181,7 +181,7 @@ function tokenAnswers({ accepted, refused }: NonNullable<Route['token']>): JsonO
 
 function securityOf({ auth }: Route): JsonObject[] {
   if (auth === 'none') return [];
-  return [auth === 'sibling' ? { siblingSecret: [] } : { accessToken: [] }];
+  return [auth === 'internalService' ? { siblingSecret: [] } : { accessToken: [] }];
 }
 
 function errorsOf({ errorStatuses = {} }: Route, errors: DocumentedErrors): DocumentedErrors {

@@ -14,15 +14,13 @@ export interface PhoneAccount {
 const nameOf = (owner: Owner) => `account-of-${owner}`;
 
 /** Returns an address that nobody has, under a domain to which no mail is sent (RFC 2606). */
-export function newAddress(owner: Owner): string {
+export function newEmail(owner: Owner): string {
   return `${owner}-${crypto.randomUUID().slice(0, 6)}@example.com`;
 }
 
 export function readAccount(owner: Owner): PhoneAccount {
   const stored = sessionStorage.getItem(nameOf(owner));
-  return stored
-    ? JSON.parse(stored)
-    : { email: newAddress(owner), password: 'a fridge and two shelves', exists: false };
+  return stored ? JSON.parse(stored) : { email: newEmail(owner), password: 'a fridge and two shelves', exists: false };
 }
 
 export function writeAccount(owner: Owner, account: PhoneAccount): void {

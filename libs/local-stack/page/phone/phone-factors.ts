@@ -1,6 +1,6 @@
 import type { Passkeys } from '@auth-account/client/passkeys';
 import type { SecondFactor } from '@auth-account/client/second-factor';
-import type { Fresh, StepUp } from '@auth-account/client/step-up';
+import type { Reauthentication, StepUp } from '@auth-account/client/step-up';
 import { type AuthenticatorEntry, codeOf, nextStep, waitFor } from './authenticator.ts';
 import { readAccount, writeAccount } from './phone-account.ts';
 import type { Run, SetView, ViewStore } from './phone-view.ts';
@@ -123,7 +123,9 @@ function createAuthenticatorApp({ owner, client, view, set }: FactorDeps) {
   }
 
   /** Proves who is there: by the password, or by a code if the second factor is on. */
-  async function fresh(purpose: 'passkeys' | 'totp'): Promise<Fresh & { readonly current_password?: string }> {
+  async function fresh(
+    purpose: 'passkeys' | 'totp',
+  ): Promise<Reauthentication & { readonly current_password?: string }> {
     const { password, authenticator } = view.read();
     if (authenticator === undefined) return { current_password: password };
     return client.stepUp(purpose, async () => ({ method: 'totp', code: await take(authenticator, keep) }));

@@ -42,7 +42,7 @@ export interface PhoneView {
   /** A person whom the provider has named, and who is not logged in yet. */
   readonly person: WaitingPerson | undefined;
   /** True while a login waits for the second factor. */
-  readonly isHalfIn: boolean;
+  readonly isAwaitingFactor: boolean;
   readonly isBusy: boolean;
   readonly isStreamOpen: boolean;
   readonly notice: Notice | undefined;

@@ -43,7 +43,7 @@ export interface Phone extends FactorDeeds, PeopleDeeds {
   silenceStream(): void;
   setClockError(ms: number): void;
   /** Ends all faults. */
-  mend(): void;
+  fix(): void;
   /** Makes the phone believe that ten minutes have passed, so that its access token has expired. */
   skipTenMinutes(): void;
   /** Returns the refresh token in the phone's storage, as a thief would get it by copying the storage. */
@@ -85,7 +85,7 @@ function firstView(owner: Owner): PhoneView {
     ...{ state: { status: 'unknown' }, screen: exists ? 'log_in' : 'register', hasAccount: exists },
     ...{ email, password, code: '', inviteToken: '', space: 'CREATE_NEW_HOME', challengeId: undefined, authenticator },
     ...{ group: undefined, invite: undefined, sessions: [], passkeys: [], identities: [], enrolment: undefined },
-    ...{ isHalfIn: false, removalDue: undefined, providerPage: undefined, person: undefined },
+    ...{ isAwaitingFactor: false, removalDue: undefined, providerPage: undefined, person: undefined },
     ...{ isBusy: false, isStreamOpen: false, notice: undefined, ...noTrouble },
   };
 }
@@ -192,7 +192,7 @@ function followEvent(event: AuthEvent, view: ViewStore, set: SetView, readAgain:
       set({ notice: { kind: 'signed_out', reason: event.reason } });
       return;
     case 'second_factor':
-      if (event.status !== 'removal') set({ isHalfIn: event.status === 'waiting', code: '' });
+      if (event.status !== 'removal') set({ isAwaitingFactor: event.status === 'waiting', code: '' });
       return;
     case 'new_device':
       set({ notice: { kind: 'new_device', device: event.device } });

@@ -15,7 +15,7 @@ interface ScreenProps {
 /** The screen with registration, login with its second step, and the forgotten password. */
 export function SignedOutScreen({ view, phone }: ScreenProps) {
   const { phone: words } = useWords();
-  if (view.isHalfIn) {
+  if (view.isAwaitingFactor) {
     return (
       <div className="screen">
         <CodeForm view={view} phone={phone} />

@@ -40,10 +40,10 @@ export interface AnsweredContent {
 
 export type OnTraffic = (traffic: Traffic) => void;
 
-const longestText = 40;
+const maxText = 40;
 const textKept = 20;
 
-const shortened = (text: string) => (text.length > longestText ? `${text.slice(0, textKept)}…` : text);
+const shortened = (text: string) => (text.length > maxText ? `${text.slice(0, textKept)}…` : text);
 
 /**
  * Reads JSON for display. Returns undefined for an empty text. Any other text that is not JSON is returned unchanged.

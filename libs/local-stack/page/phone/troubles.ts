@@ -29,7 +29,7 @@ export function troublesOf(network: PhoneNetwork, view: ViewStore, set: SetView)
       network.setHalfOpen(true);
     },
     setClockError: (clockErrorMs: number) => set({ clockErrorMs }),
-    mend() {
+    fix() {
       set(noTrouble);
       network.setOffline(false);
       network.setCaptive(false);

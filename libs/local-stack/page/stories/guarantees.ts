@@ -6,7 +6,7 @@ export const guarantees = {
   lost: ['sessions-and-refresh', 'A lost answer costs nothing'],
   offline: ['logout-and-revocation', 'A refresh token is enough to end its session later'],
   clock: ['sessions-and-refresh', 'An owner whose app keeps the'],
-  stranger: ['logout-and-revocation', "The session's stream closes at once if the close command arrives"],
+  unknownDevice: ['logout-and-revocation', "The session's stream closes at once if the close command arrives"],
   stolen: ['sessions-and-refresh', 'Two holders of one session cannot both keep it'],
   passkey: ['ways-to-sign-in', 'Of any number of uses of one proof'],
   provider: ['providers', 'An address never joins accounts'],

@@ -14,19 +14,19 @@ export const pause = () => sleep(Math.min(shortPauseMs, readingTimeIn(location.s
 export const outageMs = 60_000;
 
 /**
- * Waits until the phone shows the expected state. After `mostMs` it gives up, because the story has taken another
+ * Waits until the phone shows the expected state. After `maxMs` it gives up, because the story has taken another
  * course.
  */
-export async function until(isThere: () => boolean, mostMs = 20_000): Promise<void> {
+export async function until(isThere: () => boolean, maxMs = 20_000): Promise<void> {
   for (let waited = 0; !isThere(); waited += 100) {
-    if (waited > mostMs) throw new Error('the story has gone another way');
+    if (waited > maxMs) throw new Error('the story has gone another way');
     await sleep(100);
   }
 }
 
 export const isIn = (phone: Phone) => phone.view.read().state.status === 'signed_in';
 export const untilOut = (phone: Phone) => until(() => !isIn(phone));
-export const untilStreamOpen = (phone: Phone, mostMs?: number) => until(() => phone.view.read().isStreamOpen, mostMs);
+export const untilStreamOpen = (phone: Phone, maxMs?: number) => until(() => phone.view.read().isStreamOpen, maxMs);
 const groupOf = (phone: Phone) => phone.view.read().group?.home_group_id;
 
 export async function ensureIn(phone: Phone): Promise<void> {
@@ -44,7 +44,7 @@ export async function ensureIn(phone: Phone): Promise<void> {
 /** Logs in, with the second factor if it is on. */
 export async function logInWhole(phone: Phone): Promise<void> {
   await phone.logIn();
-  if (phone.view.read().isHalfIn) await enterCode(phone);
+  if (phone.view.read().isAwaitingFactor) await enterCode(phone);
   await untilStreamOpen(phone);
 }
 

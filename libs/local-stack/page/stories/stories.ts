@@ -1,5 +1,5 @@
 import { aDayAheadMs } from '../phone/phone.ts';
-import { newAddress } from '../phone/phone-account.ts';
+import { newEmail } from '../phone/phone-account.ts';
 import type { Words } from '../words/en.ts';
 import type { Stage } from './stage.ts';
 import {
@@ -26,136 +26,136 @@ export type StoryName = keyof Words['stories'];
 type StepName<N extends StoryName> = keyof Words['stories'][N]['steps'];
 
 /** Shows the caption of the next step, and waits for the time that it takes to read. */
-export type Tell<N extends StoryName> = (step: StepName<N>) => Promise<void>;
+export type Notify<N extends StoryName> = (step: StepName<N>) => Promise<void>;
 
 /** A story, which uses the phones the way a person would. */
-export type Story<N extends StoryName> = (stage: Stage, tell: Tell<N>) => Promise<void>;
+export type Story<N extends StoryName> = (stage: Stage, notify: Notify<N>) => Promise<void>;
 
 export const stories: { readonly [N in StoryName]: Story<N> } = {
-  async moveIn({ anna }, tell) {
+  async moveIn({ anna }, notify) {
     if (isIn(anna)) await anna.logOut();
     await anna.show('register');
-    anna.type({ email: newAddress(anna.owner), space: 'CREATE_NEW_HOME' });
-    await tell('register');
+    anna.type({ email: newEmail(anna.owner), space: 'CREATE_NEW_HOME' });
+    await notify('register');
     await anna.register();
-    await tell('deliver');
+    await notify('deliver');
     await anna.logIn();
     await untilStreamOpen(anna);
-    await tell('stream');
+    await notify('stream');
   },
 
-  async invite(stage, tell) {
+  async invite(stage, notify) {
     const { anna, ben } = stage;
     await prepareJoin(stage);
-    await tell('invite');
+    await notify('invite');
     await handInvite(stage);
-    await tell('join');
+    await notify('join');
     await ben.join();
-    await tell('moved');
+    await notify('moved');
     await anna.show('home');
     await untilStreamOpen(ben);
   },
 
-  async forgot({ ben, mailbox }, tell) {
+  async forgot({ ben, mailbox }, notify) {
     await ensureIn(ben);
     await ben.logOut();
     await ben.show('forgot');
-    await tell('ask');
+    await notify('ask');
     const { password } = ben.view.read();
     const code = await mailedCode(mailbox, ben, ben.askCode);
-    await tell('code');
+    await notify('code');
     ben.type({ code, password: otherThan(password) });
-    await tell('reset');
+    await notify('reset');
     await ben.resetPassword();
-    await tell('logIn');
+    await notify('logIn');
     await ben.logIn();
     await untilStreamOpen(ben);
   },
 
-  async lost({ anna }, tell) {
+  async lost({ anna }, notify) {
     await ensureIn(anna);
-    await tell('expired');
+    await notify('expired');
     anna.skipTenMinutes();
     anna.loseNextAnswer();
     const isRead = anna.show('devices');
     await until(() => !anna.view.read().losesNext);
-    await tell('again');
+    await notify('again');
     await isRead;
-    await tell('good');
+    await notify('good');
   },
 
-  async offline({ ben }, tell) {
+  async offline({ ben }, notify) {
     await ensureIn(ben);
-    await tell('offline');
+    await notify('offline');
     ben.setOffline(true);
-    await tell('logOut');
+    await notify('logOut');
     await ben.logOut();
-    await tell('online');
+    await notify('online');
     ben.setOffline(false);
   },
 
-  async clock({ anna }, tell) {
+  async clock({ anna }, notify) {
     await ensureIn(anna);
-    await tell('ahead');
+    await notify('ahead');
     anna.setClockError(aDayAheadMs);
-    await tell('refresh');
+    await notify('refresh');
     await refreshOnce(anna);
     await pause();
     anna.setClockError(0);
   },
 
-  async stranger(stage, tell) {
+  async unknownDevice(stage, notify) {
     const { anna, ben } = stage;
     await ensureIn(anna);
     if (anna.view.read().authenticator) await anna.removeAuthenticator();
     await borrow(stage, async () => {
-      await tell('logIn');
+      await notify('logIn');
       await ben.logIn();
       await untilStreamOpen(ben);
-      await tell('told');
+      await notify('notified');
       await anna.show('devices');
       const other = anna.view.read().sessions.find(({ is_current }) => !is_current);
-      await tell('revoke');
+      await notify('revoke');
       if (other) await anna.revoke(other.session_id);
       await untilOut(ben);
-      await tell('why');
+      await notify('why');
     });
   },
 
-  async passkey({ anna }, tell) {
+  async passkey({ anna }, notify) {
     await ensureIn(anna);
     await removePasskeys(anna);
-    await tell('add');
+    await notify('add');
     await anna.addPasskey();
     if (anna.view.read().passkeys.length === 0) throw new Error('the browser has made no passkey');
-    await tell('logIn');
+    await notify('logIn');
     await anna.logOut();
     await anna.logInByPasskey();
     await untilStreamOpen(anna);
-    await tell('remove');
+    await notify('remove');
     await removePasskeys(anna);
   },
 
-  async provider({ anna, ben }, tell) {
+  async provider({ anna, ben }, notify) {
     await ensureIn(anna);
     if (anna.view.read().authenticator) await anna.removeAuthenticator();
     await removeIdentities(anna);
     await anna.logOut();
-    await tell('chosen');
+    await notify('chosen');
     await continueAs(anna, anna.view.read().email);
     await until(() => anna.view.read().person?.needs === 'link');
-    await tell('link');
+    await notify('link');
     await anna.linkPerson();
     await untilStreamOpen(anna);
-    await tell('again');
+    await notify('again');
     await anna.logOut();
     await continueAs(anna, anna.view.read().email);
     await untilStreamOpen(anna);
     if (isIn(ben)) await ben.logOut();
-    await tell('stranger');
-    await continueAs(ben, newAddress(ben.owner));
+    await notify('unknownDevice');
+    await continueAs(ben, newEmail(ben.owner));
     await until(() => ben.view.read().person?.needs === 'registration');
-    await tell('register');
+    await notify('register');
     ben.type({ space: 'CREATE_NEW_HOME' });
     await ben.registerPerson();
     await untilStreamOpen(ben);
@@ -164,68 +164,68 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
     await ben.logOut();
   },
 
-  async stolenPassword(stage, tell) {
+  async stolenPassword(stage, notify) {
     const { anna, ben } = stage;
     await ensureIn(anna);
     await anna.show('security');
-    await tell('on');
+    await notify('on');
     await switchOn(anna);
     await borrow(stage, async () => {
-      await tell('thief');
+      await notify('thief');
       await ben.logIn();
-      await until(() => ben.view.read().isHalfIn);
-      await tell('guess');
+      await until(() => ben.view.read().isAwaitingFactor);
+      await notify('guess');
       ben.type({ code: '000000' });
       await ben.confirmCode();
       if (isIn(ben)) throw new Error('the thief has guessed the code');
       ben.giveUpLogin();
     });
-    await tell('owner');
+    await notify('owner');
     await anna.logOut();
     await logInWhole(anna);
   },
 
-  async stolen({ anna, troublemaker }, tell) {
+  async stolen({ anna, troublemaker }, notify) {
     await ensureIn(anna);
-    await tell('copy');
+    await notify('copy');
     const copy = anna.copyRefreshToken() ?? '';
-    await tell('spend');
+    await notify('refreshTwice');
     await refreshOnce(anna);
     await refreshOnce(anna);
-    await tell('thief');
+    await notify('thief');
     await troublemaker.useToken(copy);
-    await tell('closed');
+    await notify('closed');
     await untilOut(anna);
   },
 
-  async lostApp(stage, tell) {
+  async lostApp(stage, notify) {
     const { anna, ben, mailbox } = stage;
     await ensureIn(anna);
     if (anna.view.read().authenticator === undefined) await switchOn(anna);
     await borrow(stage, async () => {
-      await tell('order');
+      await notify('order');
       ben.type({ code: await mailedCode(mailbox, ben, ben.askRemoval) });
       await ben.orderRemoval();
       await until(() => anna.view.read().removalDue !== undefined);
     });
-    await tell('told');
-    await tell('stop');
+    await notify('notified');
+    await notify('stop');
     await anna.stopRemoval();
     await until(() => anna.view.read().removalDue === undefined);
   },
 
-  async gateway(stage, tell) {
+  async gateway(stage, notify) {
     const { anna, ben, troublemaker } = stage;
     await prepareJoin(stage);
     await handInvite(stage);
-    await tell('kill');
+    await notify('kill');
     await troublemaker.killGateway();
     await until(() => !anna.view.read().isStreamOpen);
     // Ben joins before the caption is shown, because the gateway may be back before the reader has read it.
     const joined = ben.join();
-    await tell('meanwhile');
+    await notify('meanwhile');
     await joined;
-    await tell('back');
+    await notify('back');
     await untilStreamOpen(anna, outageMs);
     await until(() => anna.view.read().group?.members.length === 2);
   },

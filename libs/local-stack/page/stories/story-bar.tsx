@@ -31,7 +31,7 @@ export function StoryBar({ stage, director, onPlay }: StoryBarProps) {
     show('playing');
     onPlay();
     try {
-      for (const phone of [stage.anna, stage.ben]) phone.mend();
+      for (const phone of [stage.anna, stage.ben]) phone.fix();
       await stories[name](stage, (step) => {
         show('playing', String(step));
         return director.waitForReader();
@@ -93,7 +93,7 @@ function Caption({ played }: { readonly played: Played | undefined }) {
   const { name, step, outcome } = played;
   const steps: Readonly<Record<string, string>> = texts[name].steps;
   const names = Object.keys(steps);
-  const told = {
+  const notified = {
     playing: step === undefined ? words.prepares : `${names.indexOf(step) + 1}/${names.length} ${steps[step]}`,
     ended: texts[name].says,
     failed: words.failed,
@@ -101,7 +101,7 @@ function Caption({ played }: { readonly played: Played | undefined }) {
   return (
     <div className="captions">
       <p className="caption" role="status">
-        {told}
+        {notified}
         {outcome === 'playing' && <small> {words.playing}</small>}
       </p>
       <a href={addressOf(name)} target="_blank" rel="noreferrer">

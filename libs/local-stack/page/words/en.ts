@@ -209,12 +209,12 @@ export const en = {
         refresh: 'Ten minutes later the client refreshes: it counts on a timer and not on the clock.',
       },
     },
-    stranger: {
+    unknownDevice: {
       name: 'Not me!',
       says: 'A new device logs in. Anna is told, and ends it: its stream closes at once.',
       steps: {
         logIn: 'Somebody knows Anna’s password, and logs in on Ben’s phone.',
-        told: 'Anna’s phone is told at once, and a mail is on its way.',
+        notified: 'Anna’s phone is told at once, and a mail is on its way.',
         revoke: 'She ends that session: its tokens are void, and its stream closes.',
         why: 'The other phone asks why by a refresh. The 401 is the answer that it expects.',
       },
@@ -224,7 +224,7 @@ export const en = {
       says: 'A thief has a copy of Anna’s refresh token. Its second use ends the session for both.',
       steps: {
         copy: 'Somebody copies the refresh token from Anna’s phone.',
-        spend: 'Anna’s phone refreshes twice: the copy is spent, and so is what replaced it.',
+        refreshTwice: 'Anna’s phone refreshes twice: the copy is spent, and so is what replaced it.',
         thief: 'The thief presents the copy. A spent token shows that two hold the session: it ends for both.',
         closed: 'Anna’s stream closes, and her phone says why. She logs in again, the thief can’t.',
       },
@@ -245,7 +245,8 @@ export const en = {
         chosen: 'Anna continues with Local ID, and says there who she is.',
         link: 'An account has her address, which proves nothing: the service asks for a proof of the account.',
         again: 'She is logged in and linked, by one transaction. She logs out, and in again without the password.',
-        stranger: 'Somebody else continues on Ben’s phone. No account has this person, and nobody has the address.',
+        unknownDevice:
+          'Somebody else continues on Ben’s phone. No account has this person, and nobody has the address.',
         register: 'He chooses a space: the same token makes account, household and identity.',
       },
     },
@@ -264,7 +265,7 @@ export const en = {
       says: 'Who has lost the app waits 72 hours. So a thief in the mailbox is found out and stopped.',
       steps: {
         order: 'A thief has Anna’s mailbox too. With its code he orders the removal of her second factor.',
-        told: 'Nothing is removed for 72 hours. Her phone is told at once, and a mail is on its way.',
+        notified: 'Nothing is removed for 72 hours. Her phone is told at once, and a mail is on its way.',
         stop: 'She stops it: the second factor stays on.',
       },
     },

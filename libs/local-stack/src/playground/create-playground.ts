@@ -20,13 +20,13 @@ export interface Playground {
   /** Answers a request if it belongs to the playground. Returns false if it does not. */
   handle(req: IncomingMessage, res: ServerResponse): boolean;
   /** Informs the open pages that a mail has arrived. */
-  tellMail(): void;
+  notifyMail(): void;
 }
 
 const guidesPath = '/guides/';
 
 /** Limit for a delivery of spans, in characters. */
-const longestDelivery = 16_777_216;
+const maxDelivery = 16_777_216;
 
 /** The page loads only from its own server, and connects only to it and to the local gateway. */
 const contentSecurityPolicy =
@@ -64,12 +64,12 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
     let body = '';
     for await (const chunk of req.setEncoding('utf8')) {
       body += chunk;
-      if (body.length > longestDelivery) {
+      if (body.length > maxDelivery) {
         res.writeHead(413).end();
         return;
       }
     }
-    for (const read of readSteps(readOtlpSpans(body))) feed.tell({ type: 'steps', ...read });
+    for (const read of readSteps(readOtlpSpans(body))) feed.notify({ type: 'steps', ...read });
     res.setHeader('Content-Type', 'application/json').end('{}');
   }
 
@@ -101,7 +101,7 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
       take?.(req, res, path);
       return take !== undefined;
     },
-    tellMail: () => feed.tell({ type: 'mail' }),
+    notifyMail: () => feed.notify({ type: 'mail' }),
   };
 }
 

@@ -82,7 +82,7 @@ export async function startEventSubscriber({
   const provider = createProvider(`http://127.0.0.1:${port}/provider`);
   const mails = await startMailSink((line) => {
     logs.mails(line);
-    playground.tellMail();
+    playground.notifyMail();
   });
   const server = createServer((req, res) => {
     const refusal = refusalOf(req);

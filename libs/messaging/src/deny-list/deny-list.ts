@@ -89,8 +89,8 @@ export interface DenyListRebuild {
  * Returns for how many milliseconds an entry is needed: the longest lifetime of a token that any process accepts, plus
  * the leeway, the stream's grace period and a margin.
  */
-export function denialLifetimeMs(longestTokenSeconds: number): number {
-  return (longestTokenSeconds + 5 + 30 + 60) * 1_000;
+export function denialLifetimeMs(maxTokenSeconds: number): number {
+  return (maxTokenSeconds + 5 + 30 + 60) * 1_000;
 }
 
 /**

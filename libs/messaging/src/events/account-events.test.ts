@@ -7,7 +7,7 @@ import {
   passkeyAddedEvents,
   passkeyRemovedEvents,
   passwordChangedEvents,
-  removalOrderedNotice,
+  removalOrderedNotification,
 } from './account-events.ts';
 import { eventOrigin } from './create-events.ts';
 
@@ -55,7 +55,9 @@ test.each([
   ],
   [
     'an ordered removal of the second factor',
-    () => [removalOrderedNotice({ user_id, removal: { id: user_id, due_at: deletesAt }, locale: 'ru' }, origins()())],
+    () => [
+      removalOrderedNotification({ user_id, removal: { id: user_id, due_at: deletesAt }, locale: 'ru' }, origins()()),
+    ],
     [
       [
         'service.auth.events.notice',

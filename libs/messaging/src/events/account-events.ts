@@ -88,7 +88,7 @@ export interface SecondFactorChange {
   readonly recovery_codes_left: number;
 }
 
-const factorNotices = {
+const factorNotifications = {
   switched_on: 'second_factor_on',
   replaced: 'second_factor_on',
   switched_off: 'second_factor_off',
@@ -106,7 +106,7 @@ export function secondFactorChangedEvents(
   const origin = nextOrigin();
   const changed = { user_id, changed_at: origin.at.toISOString(), change };
   const left = change === 'recovery_codes' ? { recovery_codes_left } : {};
-  const notice = { user_id, purpose: factorNotices[change], locale, ...left } as const;
+  const notice = { user_id, purpose: factorNotifications[change], locale, ...left } as const;
   return [
     createAccountEvent('service.auth.events.second_factor_changed', changed, origin),
     createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
@@ -122,7 +122,7 @@ export interface RemovalOrder {
 }
 
 /** Creates the notice of an ordered removal of the second factor. Its mail has a token that stops the removal. */
-export function removalOrderedNotice(
+export function removalOrderedNotification(
   { user_id, removal: { id: removal_id, due_at }, locale }: RemovalOrder,
   origin: AccountEventOrigin,
 ): Notice {

@@ -42,13 +42,13 @@ test('webhook jobs are retried with pauses of the worker, consumer jobs for abou
     stackTraceLimit: 1,
   });
   const { attempts, backoff } = consumedJobOptions;
-  const longestMs = Array.from({ length: attempts - 1 }, (_, made) => backoff.delay * 2 ** (made + 1)).reduce(
+  const maxMs = Array.from({ length: attempts - 1 }, (_, made) => backoff.delay * 2 ** (made + 1)).reduce(
     (a, b) => a + b,
   );
   // With full jitter, a pause is half of its limit on average. The pauses add up to about a day.
   expect([backoff.type, backoff.jitter]).toEqual(['exponential', 1]);
-  expect(longestMs / 2 / 3_600_000).toBeGreaterThan(18);
-  expect(longestMs / 2 / 3_600_000).toBeLessThan(60);
+  expect(maxMs / 2 / 3_600_000).toBeGreaterThan(18);
+  expect(maxMs / 2 / 3_600_000).toBeLessThan(60);
 });
 
 test('a new queue sends no command to Redis', async () => {

@@ -43,7 +43,7 @@ const keptRecords = 100_000;
  * running for far longer.
  */
 const batchMs = 20;
-const longestBatch = 1_000;
+const maxBatch = 1_000;
 const recordsPerQuestion = 1_000;
 
 /**
@@ -82,7 +82,7 @@ export function createCloseRecorder(deps: CloseRecorderDeps): CloseRecorder {
     record(close) {
       batch.push(close);
       timer ??= setTimeout(() => void flush(), batchMs);
-      if (batch.length >= longestBatch) void flush();
+      if (batch.length >= maxBatch) void flush();
     },
   };
 }

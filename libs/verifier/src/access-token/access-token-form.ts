@@ -1,10 +1,10 @@
 import { type AccessTokenAlgorithm, accessTokenAlgorithms } from './public-keys.ts';
 
 /** Limit for the length of an access token, in characters. Ours have about 700. */
-const longestToken = 4_096;
+const maxToken = 4_096;
 
 /** Limit for the length of a token's header, in characters. Ours have about 80. */
-const longestHeader = 512;
+const maxHeader = 512;
 
 const signatureLength = 86;
 
@@ -35,7 +35,7 @@ export interface TokenHead {
  * white space). Returns undefined for any other string. It does not verify the token.
  */
 export function readTokenText(token: string, type: string): TokenText | undefined {
-  const head = token.length <= longestToken ? readTokenHead(token, type) : undefined;
+  const head = token.length <= maxToken ? readTokenHead(token, type) : undefined;
   const payload = head?.readPayload();
   return head && payload && { alg: head.alg, kid: head.kid, payload };
 }
@@ -45,7 +45,7 @@ export function readTokenText(token: string, type: string): TokenText | undefine
  * checks the signature before it calls `readPayload`. Returns undefined in the same cases as `readTokenText`.
  */
 export function readTokenHead(token: string, type: string): TokenHead | undefined {
-  const headEnd = token.slice(0, longestHeader + 1).indexOf('.');
+  const headEnd = token.slice(0, maxHeader + 1).indexOf('.');
   const bodyEnd = token.length - signatureLength - 1;
   const hasForm = headEnd > 0 && bodyEnd > headEnd && token[bodyEnd] === '.';
   if (!hasForm || !signaturePattern.test(token.slice(bodyEnd + 1))) return undefined;

@@ -6,7 +6,7 @@ export interface IssuerMetadata {
 }
 
 /** Limit for the life that the metadata may state, in seconds. It is the maximum of the service's setting. */
-export const longestLife = 86_400;
+export const maxLife = 86_400;
 
 /** Reads the metadata. Throws if they belong to another issuer (RFC 8414 section 3.3) or lack a member. */
 export function readMetadata(text: string, issuer: string): IssuerMetadata {
@@ -15,8 +15,7 @@ export function readMetadata(text: string, issuer: string): IssuerMetadata {
   const { jwks_uri: jwksUri, access_token_max_lifetime_seconds: ttlSeconds } = found;
   if (typeof jwksUri !== 'string' || !URL.canParse(jwksUri)) throw new Error('it has no jwks_uri');
   if (!isSafe(new URL(jwksUri), new URL(issuer))) throw new Error(`keys are fetched over https, not from ${jwksUri}`);
-  const isLife =
-    Number.isSafeInteger(ttlSeconds) && (ttlSeconds as number) > 0 && (ttlSeconds as number) <= longestLife;
+  const isLife = Number.isSafeInteger(ttlSeconds) && (ttlSeconds as number) > 0 && (ttlSeconds as number) <= maxLife;
   if (!isLife) throw new Error('it does not say how long an access token lives');
   return { jwksUri, ttlSeconds: ttlSeconds as number };
 }

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { fetchDocument } from '../issuer/fetch-document.ts';
 import type { OpenRevocationSource, SourceContext } from './revocation-source.ts';
-import { longestStatement, type RevocationStatement, readStatement, statementAudience } from './statement.ts';
+import { maxStatement, type RevocationStatement, readStatement, statementAudience } from './statement.ts';
 
 export interface FeedRevocationsOptions {
   /**
@@ -51,7 +51,7 @@ async function ask(context: SourceContext, credential: string, since: string): P
   const answer = await fetchDocument(url, {
     fetch,
     timeoutMs,
-    maximumBytes: longestStatement + envelopeBytes,
+    maximumBytes: maxStatement + envelopeBytes,
     body: since === '' ? { nonce } : { nonce, cursor: since },
     headers: { Authorization: `Bearer ${credential}`, 'X-Request-ID': randomUUID() },
   });

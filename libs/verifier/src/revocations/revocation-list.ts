@@ -36,7 +36,7 @@ export interface RevocationList {
 const presentMs = 1_000;
 
 /** Longest pause after failures, in intervals. The pause grows to spare an overloaded source. */
-const longestPause = 8;
+const maxPause = 8;
 
 /** Creates the copy and keeps it up to date until `close`. */
 export function createRevocationList(options: RevocationListOptions): RevocationList {
@@ -77,7 +77,7 @@ export function createRevocationList(options: RevocationListOptions): Revocation
       if (!isClosed) report(false, error as Error);
     }
     copy.forgetOld();
-    const pauseMs = pollMs * Math.min(2 ** failures, longestPause);
+    const pauseMs = pollMs * Math.min(2 ** failures, maxPause);
     if (!isClosed) timer = setTimeout(poll, pauseMs).unref();
   }
 

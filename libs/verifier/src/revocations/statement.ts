@@ -12,8 +12,8 @@ export const statementType = 'revocations+jwt';
  * Returns the `aud` of statements for a sibling. No access token has it, because it contains a colon and no sibling's
  * name does.
  */
-export function statementAudience(sibling: string): string {
-  return `revocations:${sibling}`;
+export function statementAudience(internalService: string): string {
+  return `revocations:${internalService}`;
 }
 
 /** Claims about the service's deny list, in a signed answer to one question of one sibling. */
@@ -43,7 +43,7 @@ export type StatementQuestion = Pick<RevocationStatement, 'iss' | 'aud' | 'nonce
  * Limit for a statement, in bytes. It is enough for some 300,000 denials at once. A page usually has 5,000, which are
  * about 260 KiB.
  */
-export const longestStatement = 16 * 2 ** 20;
+export const maxStatement = 16 * 2 ** 20;
 
 /**
  * Reads a statement that answers exactly this question. It must be signed by a key of the issuer, for this sibling,
@@ -54,7 +54,7 @@ export async function readStatement(
   question: StatementQuestion,
   findKey: FindKey,
 ): Promise<RevocationStatement> {
-  const head = text.length <= longestStatement ? readTokenHead(text, statementType) : undefined;
+  const head = text.length <= maxStatement ? readTokenHead(text, statementType) : undefined;
   if (head === undefined) throw new Error('it is no statement about revocations');
   const key = await findKey(head);
   if (key === undefined || !isSignedBy(key, text)) throw new Error('no key of the issuer has signed it');

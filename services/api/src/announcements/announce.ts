@@ -43,13 +43,13 @@ export function createAnnounce({
   onLost,
 }: AnnounceDeps): (announcement: Announcement) => Promise<void> {
   return async (announcement) => {
-    const told = denyList.denyAndClose(entriesOf(announcement)).catch((error: unknown) => {
+    const notified = denyList.denyAndClose(entriesOf(announcement)).catch((error: unknown) => {
       onLost();
       logger.warn({ err: error, request_id: announcement.requestId }, 'change not announced: left to the worker');
     });
     const { promise: waited, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, maximumWaitMs);
-    await Promise.race([told, waited]);
+    await Promise.race([notified, waited]);
     clearTimeout(timer);
   };
 }

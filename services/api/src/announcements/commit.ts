@@ -17,7 +17,7 @@ import type { AuditEvent } from '../audit/events.ts';
 import { assertClientConnected } from '../request/assert-client-connected.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { Announcement, Changed } from './announce.ts';
-import type { TellSessions } from './tell-sessions.ts';
+import type { NotifySessions } from './notify-sessions.ts';
 
 export interface CommitDeps {
   readonly transaction: RunTransaction;
@@ -27,7 +27,7 @@ export interface CommitDeps {
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
   readonly announce: (announcement: Announcement) => Promise<void>;
-  readonly tellSessions: TellSessions;
+  readonly notifySessions: NotifySessions;
 }
 
 /** An event that may have no receiver. The work is the same then, so that a client cannot measure the difference. */
@@ -96,7 +96,7 @@ export type Commit = <O extends Outcome>(change: Change<O>, origin: RequestOrigi
  * `RequestAbandoned` if the change is aborted because its client has left.
  */
 export function createCommit({ transaction, outbox, users, sessions, ...tellers }: CommitDeps): Commit {
-  const tell = createTell(tellers);
+  const notify = createNotify(tellers);
   return async ({ work, at, isCommitted, ifClientLeft, outlivesCaller = false, ...turn }, origin) => {
     const caller = outlivesCaller ? undefined : origin.caller;
     let first: AuthEvent | undefined;
@@ -121,7 +121,7 @@ export function createCommit({ transaction, outbox, users, sessions, ...tellers 
     const request = { ...turn, isCommitted: isCommitted === 'by event' ? hasFirst : isCommitted };
     const outcome = await transaction(workAndAppend, request);
     origin.onCommitted?.();
-    await tell(outcome, at, origin);
+    await notify(outcome, at, origin);
     return outcome;
   };
 }
@@ -129,26 +129,26 @@ export function createCommit({ transaction, outbox, users, sessions, ...tellers 
 /**
  * Limit for the delay of a publication, in milliseconds. It is too short to matter to somebody who waits for a mail.
  */
-const longestDelayMs = 500;
+const maxDelayMs = 500;
 
 /** Creates the function that runs the steps after the commit. */
-function createTell({
+function createNotify({
   publishEvent,
   audit,
   announce,
-  tellSessions,
+  notifySessions,
 }: Omit<CommitDeps, 'transaction' | 'outbox' | 'users' | 'sessions'>) {
   function publish(each: AuthEvent | QuietEvent): void {
     if (!('isFor' in each)) publishEvent(each);
     // Publishes after a random time, so that the times of this answer and the next do not show whether an event is
     // published. If the process stops before then, the relay publishes the event.
-    else if (each.isFor === 'user') setTimeout(publishEvent, randomInt(longestDelayMs), each.event).unref();
+    else if (each.isFor === 'user') setTimeout(publishEvent, randomInt(maxDelayMs), each.event).unref();
   }
 
   return async ({ events, audit: records, sessions, messages = none }: Outcome, at: Date, origin: RequestOrigin) => {
     const { requestId } = origin;
     for (const each of events) publish(each);
-    for (const { to, content } of messages) tellSessions(to, content);
+    for (const { to, content } of messages) notifySessions(to, content);
     for (const record of [...records, ...sessions.flatMap(endsOf)]) audit(record, origin);
     await Promise.all(
       sessions.map((each) =>

@@ -6,7 +6,7 @@ export class ChangedMeanwhile extends Error {
 }
 
 /** Limit for the tries of a change that conflicts with simultaneous changes of the account. */
-const mostTries = 5;
+const maxTries = 5;
 
 /**
  * Reads the account and makes the change, and does both again while the change finds the account changed since it was
@@ -17,7 +17,7 @@ export async function retryIfChanged<S, T>(
   change: (seen: S) => Promise<T>,
   first?: S,
 ): Promise<T> {
-  for (let tries = 0; tries < mostTries; tries += 1) {
+  for (let tries = 0; tries < maxTries; tries += 1) {
     const seen = tries === 0 && first !== undefined ? first : await read();
     try {
       return await change(seen);

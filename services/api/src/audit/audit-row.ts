@@ -1,6 +1,10 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
 import { StepUpMethod } from '@auth-account/contracts/http/step-up';
-import { type NoticeKind, noticeFaults, noticeKinds } from '../security/providers/provider.ts';
+import {
+  type SecurityEventKind,
+  securityEventSenders,
+  securityEventTokenFaults,
+} from '../security/providers/provider.ts';
 
 /** The ways in, with which a login begins. */
 const loginMethods = ['password', 'passkey', 'email_code', 'federated'] as const;
@@ -105,7 +109,14 @@ export const counterTable = {
     help: 'Notices of providers about people, by what they tell; malformed, algorithm, key (unknown), signature, issuer, audience, time: it was refused for that, and from issuer on the provider has signed it; too_many: it was one too many; unknown_…, surplus: an event that was not understood',
     label: 'notice',
     by: 'provider',
-    values: [...noticeKinds, ...Object.keys(noticeFaults), 'too_many', 'unknown_event', 'unknown_subject', 'surplus'],
+    values: [
+      ...securityEventSenders,
+      ...Object.keys(securityEventTokenFaults),
+      'too_many',
+      'unknown_event',
+      'unknown_subject',
+      'surplus',
+    ],
   },
   groupChanges: {
     name: 'auth_group_changes_total',
@@ -138,7 +149,7 @@ interface Fields {
   readonly passkey_id: string;
   readonly identity_id: string;
   readonly provider: string;
-  readonly notice: NoticeKind;
+  readonly notice: SecurityEventKind;
   readonly purpose: CodePurpose;
   /** Template of the route. */
   readonly route: string;

@@ -2,7 +2,7 @@ import { type Route, routes } from '@auth-account/contracts';
 import { isThrowableCode, rowOf } from '@auth-account/errors';
 import { limitRules } from '../limits/limits-table.ts';
 import { passkeyFaults } from '../security/passkeys/passkey-fault.ts';
-import { noticeFaults } from '../security/providers/provider.ts';
+import { securityEventTokenFaults } from '../security/providers/provider.ts';
 import type { AuditRow, EventOf } from './audit-row.ts';
 
 /** Returns true if the status refuses authorization. */
@@ -234,10 +234,10 @@ export const auditEvents = {
     outcome: 'failure',
     fields: ['user_id?', 'identity_id?', 'provider'],
     reasons: {
-      ...noticeFaults,
+      ...securityEventTokenFaults,
       too_many: 'ten of this identity took effect that day: it was answered like any other, and nothing followed',
     },
-    sampled: [...Object.keys(noticeFaults), 'too_many'],
+    sampled: [...Object.keys(securityEventTokenFaults), 'too_many'],
     counts: { in: 'providerNotices', from: 'reason' },
     meaning: 'What came as a notice of a provider was none, or was one too many. Then it has the account.',
   },

@@ -1,4 +1,4 @@
-import { longestTokenSeconds } from '@auth-account/config';
+import { maxTokenSeconds } from '@auth-account/config';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
 import { createWriteProbe, redisKeys } from '@auth-account/redis';
@@ -6,7 +6,7 @@ import { createDenialPages, type ReadDenialPage } from '@auth-account/redis/deni
 import { createDenyListReader } from '@auth-account/redis/deny-list-reader';
 import type { Logger } from '@auth-account/telemetry';
 import { createAnnounce, createIsDenied } from '../announcements/announce.ts';
-import { createTellSessions } from '../announcements/tell-sessions.ts';
+import { createNotifySessions } from '../announcements/notify-sessions.ts';
 import type { ApiConfig } from '../config.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
 import type { Connections } from '../runtime/shutdown-steps.ts';
@@ -25,7 +25,7 @@ const denialPageSize = 5_000;
 export function composeAnnouncements({ config, logger, metrics, connections: { redis } }: Grounds) {
   const keys = redisKeys(config.KEY_PREFIX);
   const { takesWrites, doubt } = createWriteProbe(redis, keys.writeProbe);
-  const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)), takesWrites);
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(maxTokenSeconds(config)), takesWrites);
   const onLost = () => {
     doubt();
     metrics.announcementsLost.inc();
@@ -36,7 +36,7 @@ export function composeAnnouncements({ config, logger, metrics, connections: { r
     denyList,
     isDenied: createIsDenied(denyList),
     announce: createAnnounce({ denyList, logger, onLost }),
-    tellSessions: createTellSessions({ push: createOwnMessagePublisher(redis, keys), logger }),
+    notifySessions: createNotifySessions({ push: createOwnMessagePublisher(redis, keys), logger }),
     readDenialPage,
   };
 }

@@ -9,7 +9,7 @@ import { createExportAccount } from '../usecases/account/export-account.ts';
 import { createFindAccount } from '../usecases/account/find-account.ts';
 import { createRestoreAccount } from '../usecases/account/restore-account.ts';
 import { createConfirmDeletion, createScheduleDeletion } from '../usecases/account/schedule-deletion.ts';
-import { createRequestCodeForAddress } from '../usecases/codes/request-code-for-address.ts';
+import { createRequestCodeForEmail } from '../usecases/codes/request-code-for-address.ts';
 import { createChangeEmail } from '../usecases/credentials/change-email.ts';
 import { createChangePassword } from '../usecases/credentials/change-password.ts';
 import { createRequestEmailChange } from '../usecases/credentials/request-email-change.ts';
@@ -21,29 +21,29 @@ import { createListIdentities } from '../usecases/federated/identity-lists.ts';
 import { createLinkByProof } from '../usecases/federated/link-by-proof.ts';
 import { createLinkIdentity } from '../usecases/federated/link-identity.ts';
 import { createLogInByProvider } from '../usecases/federated/log-in-by-provider.ts';
-import { createCreateFederatedChallenge } from '../usecases/federated/provider-challenge.ts';
-import { createReceiveNotice } from '../usecases/federated/receive-notice.ts';
+import { createIssueFederatedChallenge } from '../usecases/federated/provider-challenge.ts';
+import { createReceiveSecurityEvents } from '../usecases/federated/receive-security-events.ts';
 import { createRequestLinkCode } from '../usecases/federated/request-link-code.ts';
 import { createUnlinkIdentity } from '../usecases/federated/unlink-identity.ts';
 import { createHandOverGroup } from '../usecases/groups/hand-over-group.ts';
 import { createRemoveMember } from '../usecases/groups/remove-member.ts';
 import { createRenameGroup } from '../usecases/groups/rename-group.ts';
 import { createAcceptInvite } from '../usecases/invites/accept-invite.ts';
-import { createCreateInvite } from '../usecases/invites/create-invite.ts';
+import { createIssueInvite } from '../usecases/invites/create-invite.ts';
 import { createFindInvite } from '../usecases/invites/find-invite.ts';
 import { createListInvites } from '../usecases/invites/list-invites.ts';
 import { createRevokeInvite } from '../usecases/invites/revoke-invite.ts';
 import { createLogIn } from '../usecases/login/log-in.ts';
 import { createLogInByCode } from '../usecases/login/log-in-by-code.ts';
-import { createCreatePasskey, createCreatePasskeyChallenge } from '../usecases/passkeys/create-passkey.ts';
+import { createAddPasskey, createIssuePasskeyChallenge } from '../usecases/passkeys/create-passkey.ts';
 import { createDeletePasskey } from '../usecases/passkeys/delete-passkey.ts';
-import { createCreatePasskeyLoginChallenge, createLogInByPasskey } from '../usecases/passkeys/log-in-by-passkey.ts';
+import { createIssuePasskeyLoginChallenge, createLogInByPasskey } from '../usecases/passkeys/log-in-by-passkey.ts';
 import { createListPasskeys, createRenamePasskey } from '../usecases/passkeys/passkey-lists.ts';
 import { createRegister } from '../usecases/registration/register.ts';
 import { createConfirmSecondFactor } from '../usecases/second-factor/confirm-second-factor.ts';
 import { createConfirmTotp } from '../usecases/second-factor/confirm-totp.ts';
-import { createCreateRecoveryCodes } from '../usecases/second-factor/create-recovery-codes.ts';
-import { createCreateTotp } from '../usecases/second-factor/create-totp.ts';
+import { createIssueRecoveryCodes } from '../usecases/second-factor/create-recovery-codes.ts';
+import { createEnrolTotp } from '../usecases/second-factor/create-totp.ts';
 import { createDeleteTotp } from '../usecases/second-factor/delete-totp.ts';
 import { createDeleteTrustedDevice } from '../usecases/second-factor/delete-trusted-device.ts';
 import { createFindFactors } from '../usecases/second-factor/find-factors.ts';
@@ -59,7 +59,7 @@ import { createReadRevocations } from '../usecases/sessions/read-revocations.ts'
 import { createRefresh } from '../usecases/sessions/refresh.ts';
 import { createRevokeSession } from '../usecases/sessions/revoke-session.ts';
 import { createConfirmStepUp } from '../usecases/step-up/confirm-step-up.ts';
-import { createCreateStepUpChallenge } from '../usecases/step-up/create-step-up-challenge.ts';
+import { createIssueStepUpChallenge } from '../usecases/step-up/create-step-up-challenge.ts';
 import { createLimitWrites } from './guards.ts';
 import type { Registry } from './registry.ts';
 
@@ -84,12 +84,12 @@ function accountOperations(registry: Registry) {
     changePassword: createChangePassword(registry),
 
     scheduleDeletion: createScheduleDeletion(registry),
-    requestDeletion: createRequestCodeForAddress(registry, 'account_deletion'),
+    requestDeletion: createRequestCodeForEmail(registry, 'account_deletion'),
     resendDeletion: createResend(registry, 'account_deletion'),
     confirmDeletion: createConfirmDeletion(registry),
     restoreAccount: createRestoreAccount(registry),
 
-    requestPasswordReset: createRequestCodeForAddress(registry, 'password_reset'),
+    requestPasswordReset: createRequestCodeForEmail(registry, 'password_reset'),
     resendPasswordReset: createResend(registry, 'password_reset'),
     confirmPasswordReset: createResetPassword(registry),
 
@@ -115,11 +115,11 @@ function sessionOperations(registry: Registry) {
     listSessions: createListSessions(registry),
     revokeSession: limited(createRevokeSession(registry)),
 
-    requestLoginCode: createRequestCodeForAddress(registry, 'login'),
+    requestLoginCode: createRequestCodeForEmail(registry, 'login'),
     resendLoginCode: createResend(registry, 'login'),
     logInByCode: createLogInByCode(registry),
 
-    createStepUpChallenge: createCreateStepUpChallenge(registry),
+    createStepUpChallenge: createIssueStepUpChallenge(registry),
     confirmStepUp: createConfirmStepUp(registry),
   };
 }
@@ -128,39 +128,39 @@ function factorOperations(registry: Registry) {
   const limited = createLimitWrites(registry.limits);
   return {
     findFactors: createFindFactors(registry),
-    createTotp: createCreateTotp(registry),
+    createTotp: createEnrolTotp(registry),
     confirmTotp: createConfirmTotp(registry),
     deleteTotp: createDeleteTotp(registry),
-    createRecoveryCodes: createCreateRecoveryCodes(registry),
+    createRecoveryCodes: createIssueRecoveryCodes(registry),
     confirmSecondFactor: createConfirmSecondFactor(registry),
     deleteTrustedDevice: limited(createDeleteTrustedDevice(registry)),
 
-    requestSecondFactorRemoval: createRequestCodeForAddress(registry, 'second_factor_removal', hasSecondFactor),
+    requestSecondFactorRemoval: createRequestCodeForEmail(registry, 'second_factor_removal', hasSecondFactor),
     resendSecondFactorRemoval: createResend(registry, 'second_factor_removal'),
     confirmSecondFactorRemoval: createOrderFactorRemoval(registry),
     stopSecondFactorRemoval: createStopFactorRemovalByToken(registry),
     deleteSecondFactorRemoval: limited(createStopFactorRemoval(registry)),
 
-    createPasskeyChallenge: createCreatePasskeyChallenge(registry),
-    createPasskey: createCreatePasskey(registry),
+    createPasskeyChallenge: createIssuePasskeyChallenge(registry),
+    createPasskey: createAddPasskey(registry),
     listPasskeys: createListPasskeys(registry),
     renamePasskey: limited(createRenamePasskey(registry)),
     deletePasskey: createDeletePasskey(registry),
-    createPasskeyLoginChallenge: createCreatePasskeyLoginChallenge(registry),
+    createPasskeyLoginChallenge: createIssuePasskeyLoginChallenge(registry),
     logInByPasskey: createLogInByPasskey(registry),
   };
 }
 
 function providerOperations(registry: Registry) {
   return {
-    createFederatedChallenge: createCreateFederatedChallenge(registry),
+    createFederatedChallenge: createIssueFederatedChallenge(registry),
     logInByProvider: createLogInByProvider(registry),
     requestLinkCode: createRequestLinkCode(registry),
     linkByProof: createLinkByProof(registry),
     listIdentities: createListIdentities(registry),
     linkIdentity: createLinkIdentity(registry),
     unlinkIdentity: createUnlinkIdentity(registry),
-    receiveProviderNotice: createReceiveNotice(registry),
+    receiveProviderNotice: createReceiveSecurityEvents(registry),
   };
 }
 
@@ -173,7 +173,7 @@ function groupOperations(registry: Registry) {
     leaveGroup: registry.leaveGroup,
     removeMember: limited(createRemoveMember(registry)),
 
-    createInvite: createCreateInvite(registry),
+    createInvite: createIssueInvite(registry),
     listInvites: createListInvites(registry),
     findInvite: createFindInvite(registry),
     revokeInvite: createRevokeInvite(registry),

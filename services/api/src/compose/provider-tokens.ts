@@ -6,7 +6,7 @@ import type { ApiMetrics } from '../runtime/metrics.ts';
 import { createExchangeCode, type ExchangeCode, type ExchangeCodeDeps } from '../security/providers/exchange-code.ts';
 import { createProviderVerifiers, type IdTokenDeps } from '../security/providers/id-tokens.ts';
 import type { VerifyIdToken } from '../security/providers/provider.ts';
-import type { NoticeReceiver } from '../usecases/federated/receive-notice.ts';
+import type { SecurityEventReceiver } from '../usecases/federated/receive-security-events.ts';
 
 interface Parts {
   readonly metrics: ApiMetrics;
@@ -25,7 +25,7 @@ export interface ProviderParts {
   /** Reports a token that the store has not kept. */
   readonly onNotStored: (error: Error) => void;
   /** The check of notices. A provider that sends none is missing. */
-  readonly notices: ReadonlyMap<string, NoticeReceiver>;
+  readonly notices: ReadonlyMap<string, SecurityEventReceiver>;
 }
 
 /** Creates the questions to the providers, and counts their results. Opens nothing. */

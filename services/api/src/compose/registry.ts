@@ -14,7 +14,7 @@ import { createOrderDeletion } from '../usecases/account/order-deletion.ts';
 import { createCheckCode } from '../usecases/codes/check-code.ts';
 import { createRequestCode } from '../usecases/codes/request-code.ts';
 import { createResendCode } from '../usecases/codes/resend-code.ts';
-import { createRemoveWay } from '../usecases/credentials/remove-way.ts';
+import { createRemoveSignInMethod } from '../usecases/credentials/remove-sign-in-method.ts';
 import { createKeepProviderToken } from '../usecases/federated/keep-provider-token.ts';
 import { createAddIdentity } from '../usecases/federated/link-identity.ts';
 import type { LogInByProviderDeps } from '../usecases/federated/log-in-by-provider.ts';
@@ -25,13 +25,13 @@ import { createFindCurrentGroup } from '../usecases/groups/find-current-group.ts
 import { createLeaveGroup } from '../usecases/groups/leave-group.ts';
 import { createCompleteLogin } from '../usecases/login/complete-login.ts';
 import { createDemandSecondFactor } from '../usecases/login/demand-second-factor.ts';
-import { createProveAddress } from '../usecases/login/log-in-by-code.ts';
+import { createProveEmail } from '../usecases/login/log-in-by-code.ts';
 import { createOpenSession } from '../usecases/login/open-session.ts';
 import { createCheckFactor, createOpenSeed, createSettleTry } from '../usecases/proofs/check-factor.ts';
 import { createAuthenticate, createWarnOfGuesses } from '../usecases/proofs/check-password.ts';
 import { createOncePerChallenge, createOncePerProof } from '../usecases/proofs/once-per-proof.ts';
 import { createPasskeyProof, createRefusePasskey, refuseAllPasskeys } from '../usecases/proofs/passkey-proof.ts';
-import { createSpendProof } from '../usecases/proofs/use-proof.ts';
+import { createConsumeProof } from '../usecases/proofs/use-proof.ts';
 import { createCountRegistration, createSpaces, createStoreAccount } from '../usecases/registration/store-account.ts';
 import { createChangeSecondFactor } from '../usecases/second-factor/change-second-factor.ts';
 import { createEndSessions } from '../usecases/sessions/end-sessions.ts';
@@ -102,7 +102,7 @@ function proofParts({ config }: Grounds, first: ReturnType<typeof firstParts>) {
     .add('settleTry', createSettleTry)
     .add('oncePerProof', createOncePerProof)
     .add('oncePerChallenge', createOncePerChallenge)
-    .add('spendProof', createSpendProof)
+    .add('consumeProof', createConsumeProof)
     .add('stepUpTokens', createStepUpTokens)
     .add('reauthenticate', createReauthenticate)
     .add('requestCode', createRequestCode)
@@ -115,7 +115,7 @@ function loginParts({ metrics }: Grounds, proofs: ReturnType<typeof proofParts>)
     .add('authenticate', createAuthenticate)
     .add('demandSecondFactor', createDemandSecondFactor)
     .add('addIdentity', createAddIdentity)
-    .add('proveAddress', createProveAddress)
+    .add('proveEmail', createProveEmail)
     .add('openSession', createOpenSession)
     .add('completeLogin', createCompleteLogin)
     .add('spaces', createSpaces)
@@ -137,7 +137,7 @@ function loginParts({ metrics }: Grounds, proofs: ReturnType<typeof proofParts>)
 function accountParts({ metrics }: Grounds, logins: ReturnType<typeof loginParts>) {
   return begin(logins)
     .add('offered', ({ rpId, verifiers }) => ({ passkeys: rpId !== undefined, providers: verifiers }))
-    .add('removeWay', createRemoveWay)
+    .add('removeSignInMethod', createRemoveSignInMethod)
     .add('changeSecondFactor', createChangeSecondFactor)
     .add('orderDeletion', createOrderDeletion)
     .add('changeGroup', createChangeGroup)

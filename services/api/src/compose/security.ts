@@ -1,4 +1,4 @@
-import { longestTokenSeconds } from '@auth-account/config';
+import { maxTokenSeconds } from '@auth-account/config';
 import { routes } from '@auth-account/contracts';
 import type { ServerMetadata } from '@auth-account/contracts/http/metadata';
 import type { ReportedSettings } from '@auth-account/messaging/process-reports';
@@ -36,12 +36,16 @@ import type { ApiConfig } from '../config.ts';
 import type { PublicDocuments } from '../http/operations.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
 import type { createHashThreads } from '../security/hash-threads.ts';
+import {
+  createFindInternalService,
+  type FindInternalService,
+  readInternalServiceSecrets,
+} from '../security/internal-service-secrets.ts';
 import { openHasher } from '../security/open-hasher.ts';
 import { wellKnownFiles } from '../security/passkeys/well-known-files.ts';
 import { loadBlockLists } from '../security/password-block-list.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from '../security/server-secrets.ts';
-import { createFindSibling, type FindSibling, readSiblingSecrets } from '../security/sibling-secrets.ts';
 import { createVerifyDeviceProof, type VerifyDeviceProof } from '../security/verify-device-proof.ts';
 import { openProviders, type ProviderParts } from './provider-tokens.ts';
 
@@ -78,7 +82,7 @@ export interface Security extends ProviderParts {
   readonly reportedKeys: () => ReportedSettings['keys'];
   /** Signs the statements about revocations for siblings. */
   readonly signStatement: ReturnType<typeof createStatementSigner>;
-  readonly findSibling: FindSibling;
+  readonly findInternalService: FindInternalService;
   readonly publicDocuments: PublicDocuments;
   /** Stops the checks of the key files, and ends the hash threads. */
   close(): Promise<void>;
@@ -93,11 +97,11 @@ export async function composeSecurity(
 ): Promise<Security> {
   const watched = { logger, setRefused: metrics.setKeyFileRefused, intervalMs: keyFileIntervalMs };
   const checkAccess = (set: KeySet) => assertAccessTokenKeys(set, 'sign');
-  const [accessKeys, refreshKeys, serverKeys, siblingKeys] = await Promise.all([
+  const [accessKeys, refreshKeys, serverKeys, internalServiceKeys] = await Promise.all([
     watchKeys(config.ACCESS_TOKEN_KEYS_FILE, { check: checkAccess, ...watched }),
     watchKeys(config.REFRESH_TOKEN_KEYS_FILE, { check: assertRefreshTokenKeys, ...watched }),
     watchKeys(config.SERVER_KEYS_FILE, { check: readServerSecrets, ...watched }),
-    watchSiblings(config, watched),
+    watchInternalServices(config, watched),
   ]);
   const access = {
     keys: accessKeys,
@@ -126,7 +130,7 @@ export async function composeSecurity(
     signAccessToken: createAccessTokenSigner(access),
     verifyAccessToken: await createCachedVerifier({
       ...access,
-      ttlSeconds: longestTokenSeconds(config),
+      ttlSeconds: maxTokenSeconds(config),
       maxEntries: config.TOKEN_CACHE_ENTRIES,
       onLookup: (result) => metrics.tokenLookups.inc({ result }),
       onVerdict: (result) => metrics.accessTokens.inc({ result }),
@@ -147,7 +151,8 @@ export async function composeSecurity(
       server: reportKeys(serverKeys),
     }),
     signStatement: createStatementSigner(access),
-    findSibling: siblingKeys === undefined ? () => undefined : createFindSibling(siblingKeys),
+    findInternalService:
+      internalServiceKeys === undefined ? () => undefined : createFindInternalService(internalServiceKeys),
     publicDocuments: {
       publicKeys: () => publicKeySet(accessKeys.current()),
       metadata: () => metadataOf(config, accessKeys.current()),
@@ -155,7 +160,7 @@ export async function composeSecurity(
     },
     async close() {
       await close();
-      for (const keys of [accessKeys, refreshKeys, serverKeys, siblingKeys]) keys?.close();
+      for (const keys of [accessKeys, refreshKeys, serverKeys, internalServiceKeys]) keys?.close();
     },
   };
 }
@@ -170,11 +175,11 @@ function countFaults(verify: VerifyDeviceProof, { deviceProofs }: ApiMetrics): V
 }
 
 /** Watches the file of siblings' secrets. Without such a file there is no feed of revocations. */
-async function watchSiblings(
+async function watchInternalServices(
   { REVOCATION_FEED_SECRETS_FILE: file }: ApiConfig,
   watched: Omit<Parameters<typeof watchKeys>[1], 'check'>,
 ): Promise<KeyFileWatch | undefined> {
-  return file === undefined ? undefined : watchKeys(file, { check: readSiblingSecrets, ...watched });
+  return file === undefined ? undefined : watchKeys(file, { check: readInternalServiceSecrets, ...watched });
 }
 
 /**
@@ -189,7 +194,7 @@ function metadataOf(config: ApiConfig, { keys }: KeySet): ServerMetadata {
     jwks_uri: config.TOKEN_ISSUER.replace(/\/$/, '') + routes.listPublicKeys.path,
     access_token_signing_alg_values_supported: algorithms,
     id_token_signing_alg_values_supported: algorithms,
-    access_token_max_lifetime_seconds: longestTokenSeconds(config),
+    access_token_max_lifetime_seconds: maxTokenSeconds(config),
     acr_values_supported: ['1', '2'],
     dpop_signing_alg_values_supported: ['ES256'],
   };

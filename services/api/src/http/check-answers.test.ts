@@ -57,7 +57,7 @@ async function register(handler: RequestHandler, { validateResponses = true } = 
     verifyAccessToken: () => Promise.reject(new AppError('IAD_JWT_ACCESS_INVALID')),
     assertNotDenied: () => Promise.resolve(),
     verifyDeviceProof: () => 'form',
-    findSibling: () => undefined,
+    findInternalService: () => undefined,
     switches,
     handlers,
     validateResponses,

@@ -4,12 +4,12 @@ import { nameActiveRoute } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Express, RequestHandler } from 'express';
 import type { ApiConfig } from '../config.ts';
-import type { FindSibling } from '../security/sibling-secrets.ts';
+import type { FindInternalService } from '../security/internal-service-secrets.ts';
 import type { VerifyDeviceProof } from '../security/verify-device-proof.ts';
 import { checkAnswersOf } from './check-answers.ts';
 import { inSequence } from './in-sequence.ts';
 import { authenticate } from './middleware/authenticate.ts';
-import { authenticateSibling } from './middleware/authenticate-sibling.ts';
+import { authenticateInternalService } from './middleware/authenticate-internal-service.ts';
 import { jsonBody, tokenOrJsonBody } from './middleware/json-body.ts';
 import { readDeviceProof } from './middleware/read-device-proof.ts';
 import { readHeaders } from './middleware/read-header.ts';
@@ -27,7 +27,7 @@ export interface MountDeps {
   readonly assertNotDenied: (caller: VerifiedAccessToken) => Promise<void>;
   readonly verifyDeviceProof: VerifyDeviceProof;
   /** Finds the sibling service by its credential. */
-  readonly findSibling: FindSibling;
+  readonly findInternalService: FindInternalService;
   /** The settings that switch operations on. */
   readonly switches: Pick<ApiConfig, Switch>;
   /** Checks of bodies in addition to the schemas. */
@@ -95,9 +95,9 @@ const markGuarded: RequestHandler = (_req, res, next) => {
 };
 
 function authentication({ auth }: Route, deps: MountDeps): RequestHandler[] {
-  const { verifyAccessToken: verify, assertNotDenied, findSibling } = deps;
+  const { verifyAccessToken: verify, assertNotDenied, findInternalService } = deps;
   if (auth === 'none') return [];
-  if (auth === 'sibling') return [authenticateSibling(findSibling)];
+  if (auth === 'internalService') return [authenticateInternalService(findInternalService)];
   return [authenticate({ verify, assertNotDenied: auth === 'bearer' ? assertNotDenied : undefined })];
 }
 

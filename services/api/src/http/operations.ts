@@ -7,7 +7,7 @@ import type { RequestOrigin } from '../request/request-origin.ts';
 import type { WellKnownFiles } from '../security/passkeys/well-known-files.ts';
 import { createConfirm } from './confirm-answers.ts';
 import type { Handlers } from './mount-routes.ts';
-import { callerOf, contextOf, siblingOf } from './request-context.ts';
+import { callerOf, contextOf, internalServiceOf } from './request-context.ts';
 import { sendEmpty, sendJson } from './send-json.ts';
 
 type Routes = typeof routes;
@@ -24,7 +24,7 @@ const callers = {
   none: () => undefined,
   bearer: callerOf,
   signature: callerOf,
-  sibling: siblingOf,
+  internalService: internalServiceOf,
 } as const satisfies Record<Route['auth'], (res: Response) => unknown>;
 
 type CallerOf<A extends Route['auth']> = ReturnType<(typeof callers)[A]>;

@@ -2,7 +2,7 @@ import type { Locale } from '@auth-account/errors';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Response } from 'express';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import type { Sibling } from '../security/sibling-secrets.ts';
+import type { InternalService } from '../security/internal-service-secrets.ts';
 
 /** Facts about a request that the middlewares have established. They are kept in `res.locals`. */
 export interface RequestContext extends RequestOrigin {
@@ -15,8 +15,8 @@ export interface RequestContext extends RequestOrigin {
   readonly bearer?: VerifiedAccessToken;
   /** Set by `authenticate`. */
   readonly caller?: VerifiedAccessToken;
-  /** Set by `authenticateSibling`. */
-  readonly sibling?: Sibling;
+  /** Set by `authenticateInternalService`. */
+  readonly internalService?: InternalService;
   /** True if the body is a security event token, which RFC 8935 answers; set by `tokenOrJsonBody`. */
   readonly isEventToken?: boolean;
   /** Throws if the contract does not allow the answer. Set only if answers are validated. */
@@ -40,8 +40,8 @@ export function callerOf(res: Response): VerifiedAccessToken {
 }
 
 /** Returns the caller of a route with `auth: 'sibling'`. */
-export function siblingOf(res: Response): Sibling {
-  const { sibling } = contextOf(res);
-  if (sibling === undefined) throw new Error('the route is mounted without authentication');
-  return sibling;
+export function internalServiceOf(res: Response): InternalService {
+  const { internalService } = contextOf(res);
+  if (internalService === undefined) throw new Error('the route is mounted without authentication');
+  return internalService;
 }

@@ -1,5 +1,5 @@
 import { type LimitKeys, type RedisClient, sinceRecovery } from '@auth-account/redis';
-import { crowdLimit, crowdScript } from './crowd.ts';
+import { accountLruLimit, accountLruScript } from './account-lru.ts';
 import { dayMs, knownMs, type Refusal } from './login-limits.ts';
 import { holderTag, type LoginIdentity } from './login-names.ts';
 import { placesScript } from './login-script.ts';
@@ -38,7 +38,7 @@ export interface CodeLimitDeps {
   /** Limit of each count: codes within 24 hours. */
   readonly perDay: number;
   /** Limit for the accounts for which requests of strangers are counted. */
-  readonly crowd?: number | undefined;
+  readonly accountLru?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -54,7 +54,7 @@ export interface CodeLimitDeps {
  *
  * Returns the rule that refuses (or '') and the milliseconds to wait. A refused request changes nothing.
  */
-const script = `${placesScript}${crowdScript}
+const script = `${placesScript}${accountLruScript}
 local now, allowance, day = tonumber(ARGV[1]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local function is_known(tag)
   return seen_at(KEYS[1], tag) + tonumber(ARGV[4]) > now
@@ -112,7 +112,7 @@ type CodeScript = (
  *
  * While Redis is away, each process counts for itself and treats everybody as a stranger.
  */
-export function createCodeLimit({ redis, keys, perDay, now, crowd = crowdLimit }: CodeLimitDeps): CodeLimit {
+export function createCodeLimit({ redis, keys, perDay, now, accountLru = accountLruLimit }: CodeLimitDeps): CodeLimit {
   const insurance = createMemoryCounts(dayMs / 1_000);
   redis.defineCommand('countCode', { lua: script });
   const countCode = (redis as unknown as { countCode: CodeScript }).countCode.bind(redis);
@@ -135,11 +135,11 @@ export function createCodeLimit({ redis, keys, perDay, now, crowd = crowdLimit }
         keys.codesOf('known', keys.tagOf('account', sinceRecovery(counted, identity.recoveredAt))),
         keys.codesOf('strange', account),
         keys.codesOf('recipient', keys.tagOf('account', recipient ?? counted)),
-        keys.crowdOf('code'),
+        keys.accountLruOf('code'),
       ];
       const place = [holderTag(keys, emailKey, holder), keys.tagOf('account-address', emailKey, prefix)];
       const flags = [hasOwnCounts, hasAccess, recipient !== undefined].map(Number);
-      const args = [now(), ...place, knownMs, perDay, dayMs, ...flags, account, crowd];
+      const args = [now(), ...place, knownMs, perDay, dayMs, ...flags, account, accountLru];
       try {
         const [rule, waitMs] = await countCode(names.length, ...names, ...args);
         return rule === '' ? undefined : { rule, waitMs };

@@ -57,14 +57,14 @@ export interface FactorLimitDeps {
   readonly onInsured: () => void;
 }
 
-const mostTries = 5;
+const maxTries = 5;
 const windowMs = 15 * 60_000;
 /** Limit of NIST SP 800-63B-4, section 3.2.2, for each place in a day. */
-const mostPerDay = 100;
+const maxPerDay = 100;
 /** Tries of a place in a day from which on a wrong one is alarming. A patient guesser leaves the last try of a window. */
 const alarmingPerDay = 10;
 /** Limit for the devices and networks that an account knows. */
-const mostKnown = 20;
+const maxKnown = 20;
 
 /**
  * KEYS: 1 the devices and networks that the account knows, 2 its wrong verdicts over all places, then lists of the times
@@ -165,11 +165,11 @@ export function createFactorLimit({ redis, keys, now, onInsured }: FactorLimitDe
 
   function takeHere(account: string): TakenTry {
     const { count, endsInMs } = insurance.add(account);
-    if (count > mostTries) return { waitMs: endsInMs };
+    if (count > maxTries) return { waitMs: endsInMs };
     const giveBack = async () => {
       insurance.add(account, -1);
     };
-    return { triesLeft: mostTries - count, isAlarming: count === mostTries, giveBack, succeed: giveBack };
+    return { triesLeft: maxTries - count, isAlarming: count === maxTries, giveBack, succeed: giveBack };
   }
 
   const tagsOf = ({ emailKey, holder, prefix }: Pick<LoginIdentity, 'emailKey' | 'holder' | 'prefix'>) => [
@@ -184,7 +184,7 @@ export function createFactorLimit({ redis, keys, now, onInsured }: FactorLimitDe
       const wrong = keys.wrongOf('factor', account);
       const tags = tagsOf(identity);
       const lists = [...tags, account].map(keys.factorTriesOf);
-      const limits = [knownMs, mostTries, windowMs, mostPerDay, dayMs, alarmingPerDay, sharedTotal, ownTotal];
+      const limits = [knownMs, maxTries, windowMs, maxPerDay, dayMs, alarmingPerDay, sharedTotal, ownTotal];
       const flags = [identity.hasSession, identity.isGuess, identity.hasOwnTotal].map(Number);
       const times = [identity.recoveredAt, identity.passwordChangedAt].map((time) => time?.getTime() ?? 0);
       try {
@@ -199,7 +199,7 @@ export function createFactorLimit({ redis, keys, now, onInsured }: FactorLimitDe
           await scripts.giveBackFactorTry(wrong, list, share, at, forgotten).catch(() => undefined);
         };
         return {
-          triesLeft: mostTries - count,
+          triesLeft: maxTries - count,
           isAlarming: isAlarming === 1,
           giveBack: () => giveBack(''),
           succeed: () => giveBack(ifRight),
@@ -217,7 +217,7 @@ export function createFactorLimit({ redis, keys, now, onInsured }: FactorLimitDe
       const write = redis
         .multi()
         .zadd(known, ...seen)
-        .zremrangebyrank(known, 0, -1 - mostKnown)
+        .zremrangebyrank(known, 0, -1 - maxKnown)
         .pexpire(known, knownMs);
       // Without Redis the place stays unknown until its next login.
       await write.exec().catch(() => undefined);

@@ -66,7 +66,7 @@ export const limitedRoutes: Readonly<Record<RouteName, readonly (LimitName | `${
   listIdentities: [],
   linkIdentity: ['addIdentity'],
   unlinkIdentity: ['write'],
-  receiveProviderNotice: ['receiveNotice'],
+  receiveProviderNotice: ['receiveSecurityEvents'],
   findCurrentGroup: [],
   renameGroup: ['write'],
   handOverGroup: ['write'],

@@ -13,7 +13,7 @@ export interface RequestLimitRow {
    * The unit that has a count of its own, such as a network (IPv4 /32 or IPv6 /64) or an account (id or e-mail
    * address).
    */
-  readonly per: 'network' | 'account' | 'e-mail address' | 'session' | 'sibling';
+  readonly per: 'network' | 'account' | 'e-mail address' | 'session' | 'internal service';
   readonly window: { readonly seconds: number; readonly text: string };
   /** The rest of the docs' sentence, with its comma. */
   readonly more?: string;
@@ -78,7 +78,7 @@ export const requestLimits = {
     more: ', successful or not',
     key: 'provider',
   },
-  receiveNotice: {
+  receiveSecurityEvents: {
     rule: 'notice_address',
     setting: 'NOTICE_LIMIT_PER_ADDRESS',
     default: 6_000,
@@ -232,7 +232,7 @@ export const requestLimits = {
     setting: 'REVOCATION_LIMIT_PER_SIBLING',
     default: 30_000,
     counts: 'questions about revocations',
-    per: 'sibling',
+    per: 'internal service',
     window: minute,
     more: ', all its processes together; each 500 denials in an answer count as one more',
     key: 'revocations',
@@ -375,7 +375,13 @@ export type LimitSettings = Readonly<
   Record<RequestLimit['setting'] | SpecialSetting<(typeof specialLimits)[keyof typeof specialLimits]>, number>
 >;
 
-const prepositions = { network: 'from', 'e-mail address': 'of', account: 'by', session: 'by', sibling: 'by' };
+const prepositions = {
+  network: 'from',
+  'e-mail address': 'of',
+  account: 'by',
+  session: 'by',
+  'internal service': 'by',
+};
 
 /** Returns the sentence of the docs: "registrations from one network in an hour, replays too". */
 export function describeLimit({ counts, per, window, more = '' }: RequestLimitRow, prefixes = ''): string {

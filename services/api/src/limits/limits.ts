@@ -48,7 +48,7 @@ export interface LoginAttempt {
    * Called when the password was right. The account then knows this device and network, unless the login is half done
    * because a second factor must follow.
    */
-  succeed(login?: { readonly isHalf: boolean }): Promise<void>;
+  succeed(login?: { readonly isAwaitingFactor: boolean }): Promise<void>;
 }
 
 /** An admitted try of a second factor, which may be compared. It is counted until it is given back or succeeds. */
@@ -87,7 +87,7 @@ export interface Limits extends CountRequests {
    */
   requestCode(order: CodeOrder, origin: RequestOrigin): Promise<void>;
   /** Counts the denials that the sibling was sent as if they were further requests of the sibling. Never raises. */
-  revocationsSent(sibling: string, count: number): Promise<void>;
+  revocationsSent(internalService: string, count: number): Promise<void>;
   /**
    * The steps of the returned attempt also raise the error, so that of simultaneous attempts no more get a verdict than
    * the rules allow.
@@ -227,7 +227,7 @@ function createAttempts(
     return {
       fail: () => take('fail'),
       async succeed(half) {
-        await take(half?.isHalf ? 'confirm' : last);
+        await take(half?.isAwaitingFactor ? 'confirm' : last);
       },
     };
   }
@@ -283,9 +283,9 @@ export function createLimits(deps: LimitsDeps): Limits {
       });
       if (refusal !== undefined) refuse(refusal, origin, { account: keys.tagOf('account', emailKey(email)) });
     },
-    async revocationsSent(sibling, count) {
+    async revocationsSent(internalService, count) {
       const points = Math.floor(count / denialsPerPoint);
-      if (points > 0) await counters.readRevocations.count(sibling, points);
+      if (points > 0) await counters.readRevocations.count(internalService, points);
     },
     ...createAttempts(logins, refuse, keys),
     async secondFactor({ account, jkt, session, isGuess }, origin) {

@@ -1,5 +1,5 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
-import { crowdLimit } from './crowd.ts';
+import { accountLruLimit } from './account-lru.ts';
 import { type LimitRule, type LimitSettings, ownTotal, sharedTotal } from './limits-table.ts';
 import { createNamesOf, type LoginIdentity } from './login-names.ts';
 import { loginScript } from './login-script.ts';
@@ -85,7 +85,7 @@ export interface LoginLimitsDeps {
   /** Called if Redis did not answer and the process counted the attempt on its own. */
   readonly onInsured: (error: unknown) => void;
   /** The most accounts for which failures by strangers are kept. */
-  readonly crowd?: number | undefined;
+  readonly accountLru?: number | undefined;
 }
 
 export const dayMs = 86_400_000;
@@ -123,7 +123,7 @@ type InsuredStep = (identity: LoginIdentity) => Promise<Refusal | undefined>;
  * 800-63B-4, section 3.2.2). Each step is one round trip to Redis.
  */
 export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
-  const { redis, keys, networks, settings, now, onInsured, crowd = crowdLimit } = deps;
+  const { redis, keys, networks, settings, now, onInsured, accountLru = accountLruLimit } = deps;
   const insurance = createLoginInsurance(settings);
   redis.defineCommand('judgeLogin', { lua: loginScript });
   const judgeLogin = (redis as unknown as { judgeLogin: LoginScript }).judgeLogin.bind(redis);
@@ -141,7 +141,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
       ...[settings.LOGIN_FREE_FAILURES, settings.LOGIN_LONGEST_DELAY_SECONDS * 1_000],
       ...[settings.LOGIN_ACCOUNT_FREE_FAILURES, settings.LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS * 1_000],
       ...[forgetMs, networks.windowMs],
-      ...[pinnedLimit, account, crowd],
+      ...[pinnedLimit, account, accountLru],
       ...[session === undefined ? 0 : 1, session?.hasPassword ? 1 : 0, sharedTotal, ownTotal],
       ...kept,
     );

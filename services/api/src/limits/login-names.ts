@@ -47,10 +47,10 @@ export function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identit
       networks.keyOf(prefix),
       keys.knownOf(account),
       ...owed,
-      keys.crowdOf('login'),
+      keys.accountLruOf('login'),
       keys.provenOf(account),
       keys.wrongOf('password', account),
-      keys.crowdOf('password'),
+      keys.accountLruOf('password'),
       ...[keys.factorKnownOf(account), keys.wrongOf('factor', account)],
     ];
     const kept: string[] = [];

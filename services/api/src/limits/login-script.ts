@@ -1,4 +1,4 @@
-import { crowdScript } from './crowd.ts';
+import { accountLruScript } from './account-lru.ts';
 
 /**
  * Part of the scripts that look up whether an account knows a device or network. In the account's sorted set, pinned
@@ -78,7 +78,7 @@ end`;
  * Returns the rule that refuses (or '') and the milliseconds to wait, and after `fail` 1 if this place has no further try
  * in the total. A refused step changes nothing except the number of the network's logins, which `check` counts.
  */
-export const loginScript = `${placesScript}${totalScript}${crowdScript}
+export const loginScript = `${placesScript}${totalScript}${accountLruScript}
 local step, now, device, network = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local known_ms, day = tonumber(ARGV[5]), tonumber(ARGV[8])
 local known_allowance, account_allowance = tonumber(ARGV[9]), tonumber(ARGV[10])

@@ -118,8 +118,12 @@ function createSettleCounts({ redis, seconds }: RequestLimitOptions, exact: Requ
   return async (counts: readonly (readonly [who: string, count: number])[]): Promise<Counted[]> => {
     const keys = counts.map(([who]) => exact.keyOf(who));
     try {
-      const told = await script(keys.length, ...keys, seconds * 1_000, ...counts.map(([, count]) => count));
-      return counts.map(([who], place) => ({ who, count: told[place * 2] ?? 0, endsInMs: told[place * 2 + 1] ?? 0 }));
+      const notified = await script(keys.length, ...keys, seconds * 1_000, ...counts.map(([, count]) => count));
+      return counts.map(([who], place) => ({
+        who,
+        count: notified[place * 2] ?? 0,
+        endsInMs: notified[place * 2 + 1] ?? 0,
+      }));
     } catch {
       return counts.map(([who, count]) => ({ who, ...exact.countHere(who, count) }));
     }

@@ -13,7 +13,7 @@ const usualLimitMs = 2_000;
 const [rounds, atOnce] = [2, 2];
 
 export interface WarmUpDeps {
-  /** The api, as `composeRehearsal` makes it. */
+  /** The api, as `composeWarmUp` makes it. */
   readonly app: RequestListener;
   readonly logger: Logger;
   /** Ends the warm-up early, for a stop. */
@@ -36,7 +36,7 @@ export async function warmUp({ app, logger, signal: stop, limitMs = usualLimitMs
   const signal = AbortSignal.any([stop, AbortSignal.timeout(limitMs)]);
   try {
     for (let round = 0; round < rounds; round += 1) {
-      await Promise.all(Array.from({ length: atOnce }, () => rehearse(server, signal)));
+      await Promise.all(Array.from({ length: atOnce }, () => runWarmUp(server, signal)));
     }
     logger.info({ ms: Math.round(performance.now() - begun) }, 'warmed up');
   } catch (error) {
@@ -64,7 +64,7 @@ Connection: close\r
 ${body}`;
 
 /** Throws if the answer is not that of an unknown account. */
-async function rehearse(server: Server, signal: AbortSignal): Promise<void> {
+async function runWarmUp(server: Server, signal: AbortSignal): Promise<void> {
   const [client, socket] = duplexPair();
   server.emit('connection', socket);
   client.write(login);

@@ -11,7 +11,7 @@ export function codeAsMeant(text: string): string {
   return text.normalize('NFKC').replaceAll(separators, '').toUpperCase();
 }
 
-const mostInName = 64;
+const maxInName = 64;
 const unfit = new RegExp(`[\\p{Cs}${disturbing}]`, 'gu');
 const firstVisible = new RegExp(visible, 'u');
 
@@ -23,5 +23,5 @@ export function nameAsMeant(text: string): string | undefined {
   const name = text.replaceAll(/\p{Cc}+/gu, ' ').replaceAll(unfit, '');
   const start = name.search(firstVisible);
   if (start < 0) return;
-  return [...name.slice(start)].slice(0, mostInName).join('').trimEnd();
+  return [...name.slice(start)].slice(0, maxInName).join('').trimEnd();
 }

@@ -6,7 +6,7 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 export interface AssertNotDeniedDeps {
   readonly denyList: Pick<DenyList, 'find'>;
   /** The source of truth. The deny list is only a copy of it. */
-  readonly sessions: Pick<SessionStore, 'findStanding'>;
+  readonly sessions: Pick<SessionStore, 'findStatus'>;
   /** Called if the list could not be read and MongoDB was read instead. */
   readonly onFallback: () => void;
 }
@@ -25,7 +25,7 @@ export function createAssertNotDenied({ denyList, sessions, onFallback }: Assert
     } catch (error) {
       if (!(error instanceof DenyListUnavailable)) throw error;
       onFallback();
-      const standing = await sessions.findStanding(sessionId);
+      const standing = await sessions.findStatus(sessionId);
       if (standing === undefined || standing.is_revoked) return { kind: 'revoked', reason: 'SESSION_REVOKED' };
       return { kind: 'below', ver: standing.claims.ver };
     }

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { PresentUser } from '@auth-account/stores';
-import { credentialsVersion, nextChangeOfWays } from '@auth-account/stores/credentials';
+import { credentialsVersion, nextChangeOfMethods } from '@auth-account/stores/credentials';
 import type { TrustedDevice } from '@auth-account/stores/documents';
 import { trustedDevicesOf } from '@auth-account/stores/second-factors';
 
@@ -25,7 +25,7 @@ export function trustIn(
   user: PresentUser,
   { deviceId, token, jkt, identityId, link, at }: TrustingLogin,
 ): TrustedDevice {
-  const after = link === undefined ? user : { ...user, ways_changed_at: nextChangeOfWays(user, at) };
+  const after = link === undefined ? user : { ...user, ways_changed_at: nextChangeOfMethods(user, at) };
   return {
     device_id: deviceId,
     token: trustTokenHash(token),

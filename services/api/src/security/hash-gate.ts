@@ -1,5 +1,5 @@
 import { AppError } from '@auth-account/errors';
-import { createHashPlaces, type HashPlace, type HashPlaces } from './hash-places.ts';
+import { createHashQueue, type HashQueue, type QueuedHash } from './hash-queue.ts';
 
 export interface HashGateOptions {
   /** Limit for the hashes that run at once. */
@@ -75,7 +75,7 @@ const largestShare = 0.25;
  */
 export function createHashGate(options: HashGateOptions): HashGate {
   const { slots, waitMs, onShed, onDone, now = () => performance.now() } = options;
-  const places = createHashPlaces();
+  const places = createHashQueue();
   let running = 0;
   let hashMs = 0;
 
@@ -84,7 +84,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
     return new AppError('ERR-OVERLOADED', { retryAfterSeconds });
   }
 
-  async function enter(place: HashPlace): Promise<void> {
+  async function enter(place: QueuedHash): Promise<void> {
     if (place.state === 'over') throw shed('share');
     if (place.state !== 'free') throw new Error('a place at the hash gate is for one hash');
     const leftMs = place.receivedAt + waitMs - now();
@@ -104,7 +104,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
     }
   }
 
-  async function run<T>(place: HashPlace, work: () => Promise<T>): Promise<T> {
+  async function run<T>(place: QueuedHash, work: () => Promise<T>): Promise<T> {
     const asked = now();
     await enter(place);
     const start = now();
@@ -121,7 +121,9 @@ export function createHashGate(options: HashGateOptions): HashGate {
 
   return {
     async admit({ source, receivedAt = now() }, use) {
-      const refusal = makeRoom(places, source, { slots, capacity: capacityOf(options, hashMs) }, () => shed('share'));
+      const refusal = assertCapacity(places, source, { slots, capacity: capacityOf(options, hashMs) }, () =>
+        shed('share'),
+      );
       if (refusal !== undefined) throw shed(refusal);
       const place = places.take(source, receivedAt);
       try {
@@ -140,7 +142,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
 }
 
 /** Waits until the end of another hash frees a slot. Gives the place back if no slot is free in time. */
-function awaitSlot(places: HashPlaces, place: HashPlace, leftMs: number, lateError: () => Error): Promise<void> {
+function awaitSlot(places: HashQueue, place: QueuedHash, leftMs: number, lateError: () => Error): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(() => {
     places.giveBack(place);
@@ -166,8 +168,8 @@ function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: numb
  * Makes room for one more place of that source, if necessary by taking a place from another source. Returns the reason
  * if there is no room.
  */
-function makeRoom(
-  places: HashPlaces,
+function assertCapacity(
+  places: HashQueue,
   source: string,
   { slots, capacity }: { readonly slots: number; readonly capacity: number },
   lossOf: () => Error,

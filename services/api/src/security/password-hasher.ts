@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { networkOf, type PrefixLength } from '@auth-account/lifecycle';
-import { voidHash } from '@auth-account/stores/void-hash';
+import { unusableHash } from '@auth-account/stores/unusable-hash';
 import { withSpan } from '@auth-account/telemetry';
 import type { Argon2Binding, Argon2Cost } from './argon2-binding.ts';
 import { type BcryptBinding, isBcryptHash } from './bcrypt-binding.ts';
@@ -42,7 +42,7 @@ export interface PasswordHasher {
    * Returns a hash that no known password has, for an account without a password. A login takes the same time as with
    * another hash.
    */
-  voidHash(): string;
+  unusableHash(): string;
   /** Returns true if the hash was made at less than the configured cost, or with another algorithm than Argon2id. */
   isWeak(stored: string): boolean;
 }
@@ -75,7 +75,7 @@ export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<Pa
           },
         }),
       ),
-    voidHash: () => voidHash(nobodys),
+    unusableHash: () => unusableHash(nobodys),
     isWeak: (stored) => isWeaker(stored, cost),
   };
 }

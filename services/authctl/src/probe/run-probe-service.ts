@@ -43,7 +43,7 @@ function compose(options: ProbeServiceOptions, context: ServiceContext<typeof pr
         logger.warn('MONGODB_URI is not set: accounts and events of the runs stay in the database');
       ended = repeat(options, stopping.signal, async (report) => {
         note(report, await findFirstEnd(options.urls));
-        tell(logger, report);
+        notify(logger, report);
       });
     },
     shutdown: [
@@ -75,7 +75,7 @@ async function repeat(
   }
 }
 
-function tell(logger: Logger, { ok, request_id, steps, close, clean_up }: ProbeReport): void {
+function notify(logger: Logger, { ok, request_id, steps, close, clean_up }: ProbeReport): void {
   const failed = steps.find((step) => !step.ok);
   const durations = Object.fromEntries(steps.map(({ step, ms }) => [`${step}_ms`, ms]));
   const facts = { request_id, ...durations, ...close, clean_up: clean_up.outcome, leftovers: clean_up.leftovers };

@@ -5,7 +5,7 @@ import { createAskRedis } from './ask-redis.ts';
 const revoked: Denial = { kind: 'revoked', reason: 'SESSION_REVOKED' };
 
 /** Creates a Redis that denies one session, has no answer for the session `lost`, and records the requests. */
-function scene(denied = '') {
+function fixture(denied = '') {
   const asked: string[][] = [];
   let last = 100;
   const ask = createAskRedis({
@@ -25,7 +25,7 @@ function scene(denied = '') {
 }
 
 test('questions of one turn are sent together, and each gets its own answer', async () => {
-  const { ask, asked } = scene('b');
+  const { ask, asked } = fixture('b');
   const answers = await Promise.all(['a', 'b', 'c'].map(ask));
   expect(asked).toEqual([['a', 'b', 'c']]);
   expect(answers).toEqual([
@@ -36,7 +36,7 @@ test('questions of one turn are sent together, and each gets its own answer', as
 });
 
 test('at most 256 questions are sent together, and they do not wait for the end of the turn', async () => {
-  const { ask, asked } = scene('600');
+  const { ask, asked } = fixture('600');
   const sessionIds = Array.from({ length: 601 }, (_, place) => String(place));
   const answers = sessionIds.map(ask);
   expect(asked.map(({ length }) => length)).toEqual([256, 256]);
@@ -47,20 +47,20 @@ test('at most 256 questions are sent together, and they do not wait for the end 
 });
 
 test('a full batch is sent once, and an empty batch never', async () => {
-  const { ask, asked } = scene();
+  const { ask, asked } = fixture();
   await Promise.all(Array.from({ length: 256 }, () => ask('a')));
   await ask('b');
   expect(asked.map(({ length }) => length)).toEqual([256, 1]);
 });
 
 test('an answer that leaves a session out admits nobody', async () => {
-  const { ask } = scene('a');
+  const { ask } = fixture('a');
   const together = await Promise.allSettled([ask('lost'), ask('a')]);
   expect(together.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
 test('a later question is asked again, with higher numbers', async () => {
-  const { ask, asked } = scene();
+  const { ask, asked } = fixture();
   const [first, second] = await Promise.all([ask('a'), ask('a')]);
   const third = await ask('a');
   expect(asked).toEqual([['a', 'a'], ['a']]);
@@ -68,7 +68,7 @@ test('a later question is asked again, with higher numbers', async () => {
 });
 
 test('a failure reaches all questions of its batch, and none after them', async () => {
-  const { ask } = scene();
+  const { ask } = fixture();
   const together = await Promise.allSettled([ask('a'), ask('broken')]);
   expect(together.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await expect(ask('a')).resolves.toMatchObject({ denial: undefined });

@@ -21,7 +21,7 @@ const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
  * Limit for the networks that are counted at once (some 10 MB). Above it, the network that was counted first is
  * forgotten.
  */
-const mostNetworks = 100_000;
+const maxNetworks = 100_000;
 
 const event = 'limit.exceeded';
 const reason = 'handshake_address';
@@ -48,7 +48,7 @@ export function createLimitHandshakes({ limit, sampler, now }: LimitHandshakesDe
       sampler.write({ kind: `${event} ${reason}`, network: logged, fields });
       throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: (ends - at) / 1_000 });
     }
-    if (count === 1 && counts.size >= mostNetworks) counts.delete(counts.keys().next().value ?? '');
+    if (count === 1 && counts.size >= maxNetworks) counts.delete(counts.keys().next().value ?? '');
     counts.set(subscriber, count);
   };
 }

@@ -14,7 +14,7 @@ import type { LimitHandshakes } from './limit-handshakes.ts';
 
 export interface UpgradeDeps {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
-  readonly registry: Pick<ConnectionRegistry, 'hasRoom' | 'beginUpgrade' | 'endUpgrade'>;
+  readonly registry: Pick<ConnectionRegistry, 'hasCapacity' | 'beginUpgrade' | 'endUpgrade'>;
   readonly askRedis: (sessionId: string) => Promise<RedisAnswer>;
   readonly isDraining: () => boolean;
   readonly openSocket: SocketOpener['open'];
@@ -61,7 +61,7 @@ export function createUpgrade(deps: UpgradeDeps) {
 
   function checkClaims(claims: VerifiedAccessToken, { sessionId, origin, host }: Handshake): void {
     if (claims.sid !== sessionId) throw new AppError('ERR-STREAM-SESSION-MISMATCH');
-    if (!registry.hasRoom(ownerOf(claims), deps.maxStreamsPerGroup)) throw new AppError('ERR-RATE-LIMITED');
+    if (!registry.hasCapacity(ownerOf(claims), deps.maxStreamsPerGroup)) throw new AppError('ERR-RATE-LIMITED');
     if (!isAllowedOrigin({ origin, host }, deps.allowedOrigins)) {
       throw new AppError('ERR-VALIDATION-FAILED', { details: [{ ...originItem, loc: [...originItem.loc] }] });
     }

@@ -39,7 +39,7 @@ const framesPerTurn = 100;
  * Limit for the messages that wait for their turn; further messages are dropped. The waiting messages hold 16 MiB at
  * most.
  */
-const longestQueue = 1_000;
+const maxQueue = 1_000;
 
 /**
  * Creates the handler of both channels of messages. Each message goes to the streams of its group or session, in the
@@ -92,7 +92,7 @@ export function createDeliverMessages({
     if (typeof message === 'string') return message;
     const connections = findConnections(message);
     if (connections.length === 0) return 'ignored';
-    if (queue.length >= longestQueue) return 'overload';
+    if (queue.length >= maxQueue) return 'overload';
     const frame = encodeFrame(message);
     if (typeof frame === 'string') return frame;
     queue.push({ frame, connections });

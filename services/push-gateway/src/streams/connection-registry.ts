@@ -23,7 +23,7 @@ export interface ConnectionRegistry {
    * Returns true if the group may have this stream too. A stream that replaces another stream of its session is
    * allowed.
    */
-  hasRoom(owner: StreamOwner, maxStreams: number): boolean;
+  hasCapacity(owner: StreamOwner, maxStreams: number): boolean;
   /** Registers an upgrade. `endUpgrade` must follow, whatever the upgrade's outcome. */
   beginUpgrade(owner: StreamOwner): PendingUpgrade;
   endUpgrade(upgrade: PendingUpgrade): void;
@@ -62,7 +62,7 @@ export function createConnectionRegistry(): ConnectionRegistry {
 
   return {
     size: () => bySession.size,
-    hasRoom({ sessionId, groupId }, maxStreams) {
+    hasCapacity({ sessionId, groupId }, maxStreams) {
       const group = groups.find(groupId);
       return group === undefined || group.streams.has(sessionId) || group.streams.size + group.pending < maxStreams;
     },

@@ -1,19 +1,19 @@
 import { eventChannels } from '@auth-account/contracts/events';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import type { Stores } from '@auth-account/stores';
-import type { EventTaker } from '@auth-account/stores/documents';
+import type { EventSubscriber } from '@auth-account/stores/documents';
 import type { Logger } from '@auth-account/telemetry';
 import type { WorkerConfig } from '../config.ts';
 import { createAttemptRecorder } from '../delivery/attempt-recorder.ts';
 import { createBringForward } from '../delivery/bring-forward.ts';
-import { type BuryFailedJob, createBuryFailedJob } from '../delivery/bury-failed-job.ts';
+import { createDeadLetterFailedJob, type DeadLetterFailedJob } from '../delivery/dead-letter-failed-job.ts';
 import type { AttemptDeps } from '../delivery/deliver-event.ts';
 import { type Consumer, createJobConsumer, createOutcomeConsumer } from '../delivery/event-consumers.ts';
 import { createFanOut } from '../delivery/fan-out.ts';
-import { createParking, type Parking } from '../delivery/parking.ts';
-import { createQueueRoom, type QueueRoom } from '../delivery/queue-room.ts';
+import { createQueueCapacity, type QueueCapacity } from '../delivery/queue-capacity.ts';
 import { createRecovery, type Recovery, repeatsOfRecovery } from '../delivery/recovery.ts';
-import { openSubscriberQueues, type SubscriberQueue, takersOf } from '../delivery/subscriber-queues.ts';
+import { openSubscriberQueues, type SubscriberQueue, subscribersOf } from '../delivery/subscriber-queues.ts';
+import { createSuspension, type Suspension } from '../delivery/suspension.ts';
 import type { WebhookConsumer } from '../delivery/webhook-consumer.ts';
 import type { RenderMail } from '../mail/mail-templates.ts';
 import { createReadMail, type ReadMailDeps } from '../mail/read-mail.ts';
@@ -44,12 +44,12 @@ export interface DeliveryDeps {
 }
 
 export interface Delivery {
-  readonly takers: readonly EventTaker[];
+  readonly subscribers: readonly EventSubscriber[];
   readonly queues: readonly SubscriberQueue[];
-  readonly room: QueueRoom;
+  readonly capacity: QueueCapacity;
   readonly consumers: readonly Consumer[];
-  readonly buryFailedJob: BuryFailedJob;
-  readonly parking: Parking;
+  readonly deadLetterFailedJob: DeadLetterFailedJob;
+  readonly suspension: Suspension;
 }
 
 /**
@@ -65,27 +65,27 @@ const fanOutConcurrency = 50;
 export async function createDelivery(deps: DeliveryDeps): Promise<Delivery> {
   const { config, consuming, keys, stores, mail, metrics, logger, onError, now } = deps;
   const { outbox, deadLetters } = stores;
-  const takers = takersOf(config.EVENT_SUBSCRIBERS);
+  const subscribers = subscribersOf(config.EVENT_SUBSCRIBERS);
   const queues = openSubscriberQueues(config.EVENT_SUBSCRIBERS, deps);
-  const room = createQueueRoom({ queues, redis: deps.adding, now });
-  const record = createAttemptRecorder({ outbox, takers, onError });
-  const buryFailedJob = createBuryFailedJob({ deadLetters, takers });
+  const capacity = createQueueCapacity({ queues, redis: deps.adding, now });
+  const record = createAttemptRecorder({ outbox, subscribers, onError });
+  const deadLetterFailedJob = createDeadLetterFailedJob({ deadLetters, subscribers });
   const webhooks = new Map<string, WebhookConsumer>();
   const recoveries = new Map(
     config.EVENT_SUBSCRIBERS.map((one) => [one.name, createRecoveryOf(one, queues, deps)] as const),
   );
-  const parking = createParking({
+  const suspension = createSuspension({
     store: stores.subscribers,
     webhooks: config.EVENT_SUBSCRIBERS.flatMap(({ name, kind }) => (kind === 'webhook' ? [name] : [])),
-    onState(name, isParked) {
-      metrics.parked.set({ subscriber: name }, isParked ? 1 : 0);
-      webhooks.get(name)?.setParked(isParked);
+    onState(name, isSuspended) {
+      metrics.parked.set({ subscriber: name }, isSuspended ? 1 : 0);
+      webhooks.get(name)?.setSuspended(isSuspended);
     },
     onRetry: (name, orderedAt) => recoveries.get(name)?.retry(orderedAt, now().getTime() - orderedAt),
     now,
   });
   const attempts: AttemptDeps = {
-    ...{ takers, record, deadLetters, parking, metrics, logger, now },
+    ...{ subscribers, record, deadLetters, suspension, metrics, logger, now },
     giveUpAfterMs: config.DELIVERY_GIVE_UP_SECONDS * 1_000,
     timeoutMs: config.DELIVERY_TIMEOUT_MS,
     connectTimeoutMs: config.DELIVERY_CONNECT_TIMEOUT_MS,
@@ -119,17 +119,17 @@ export async function createDelivery(deps: DeliveryDeps): Promise<Delivery> {
           recovery.onTaken();
           return record(jobId, { subscriber: name, at: now(), outcome: 'delivered' });
         },
-        onFailed: (jobId) => buryFailedJob(name, queue, jobId),
+        onFailed: (jobId) => deadLetterFailedJob(name, queue, jobId),
       }),
     );
   };
-  const fanOut = createFanOut({ queues, room, outbox, now });
+  const fanOut = createFanOut({ queues, capacity, outbox, now });
   const fanOuts = eventChannels.map((channel) =>
     createJobConsumer(optionsOf(channel), fanOut, { concurrency: fanOutConcurrency }),
   );
   const delivering = await Promise.all(config.EVENT_SUBSCRIBERS.map(consumersOf));
   const consumers = [...fanOuts, ...delivering.flat()];
-  return { takers, queues, room, consumers, buryFailedJob, parking };
+  return { subscribers, queues, capacity, consumers, deadLetterFailedJob, suspension };
 }
 
 /** Wires the recovery of a subscriber. A queue's jobs are brought forward once only, because their attempts are limited. */

@@ -15,7 +15,7 @@ function createWaitingRecorder() {
         written.push(...attempts);
       },
     },
-    takers: ['billing'],
+    subscribers: ['billing'],
     onError: () => undefined,
   });
   return { record, written, write };
@@ -50,7 +50,7 @@ test('attempts that come during a write go with the next one, 500 at most', asyn
         await first.promise;
       },
     },
-    takers: ['billing'],
+    subscribers: ['billing'],
     onError: () => undefined,
   });
   const recorded = [record('first', attempt)];
@@ -65,7 +65,7 @@ test('attempts that come during a write go with the next one, 500 at most', asyn
 });
 
 test('a failed write names the events in its report, and the next attempts are recorded', async () => {
-  const told: unknown[] = [];
+  const notified: unknown[] = [];
   const written: string[] = [];
   const away = new Error('MongoDB is away');
   const record = createAttemptRecorder({
@@ -75,11 +75,11 @@ test('a failed write names the events in its report, and the next attempts are r
         written.push(...attempts.map(({ eventId }) => eventId));
       },
     },
-    takers: ['billing'],
-    onError: (...given) => told.push(given),
+    subscribers: ['billing'],
+    onError: (...given) => notified.push(given),
   });
   await Promise.all([record('lost', attempt), record('with-it.1763712000000', attempt)]);
   await record('next', attempt);
-  expect(told).toEqual([[away, { event_ids: ['lost', 'with-it'] }]]);
+  expect(notified).toEqual([[away, { event_ids: ['lost', 'with-it'] }]]);
   expect(written).toEqual(['next']);
 });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventIdOf, replayedAtOf } from '@auth-account/messaging';
 import type { OutboxStore, RecordedAttempt } from '@auth-account/stores';
-import type { DeliveryAttempt, EventTaker } from '@auth-account/stores/documents';
+import type { DeliveryAttempt, EventSubscriber } from '@auth-account/stores/documents';
 import type { ErrorLog } from '../runtime/error-log.ts';
 
 /** Records in the outbox how an attempt at a job ended, and resolves when that is done. Never rejects. */
@@ -10,7 +10,7 @@ export type RecordAttempt = (jobId: string, attempt: DeliveryAttempt) => Promise
 export interface AttemptRecorderDeps {
   readonly outbox: Pick<OutboxStore, 'record'>;
   /** Every subscriber that is configured now. */
-  readonly takers: readonly EventTaker[];
+  readonly subscribers: readonly EventSubscriber[];
   readonly onError: ErrorLog;
 }
 
@@ -28,7 +28,7 @@ const maximumWaiting = 10_000;
  * Even if MongoDB is away, the event is not delivered again. Its job completes, and the relay, which reads the states
  * of jobs, marks the row later. The same applies to attempts past {@link maximumWaiting}, which are not recorded.
  */
-export function createAttemptRecorder({ outbox, takers, onError }: AttemptRecorderDeps): RecordAttempt {
+export function createAttemptRecorder({ outbox, subscribers, onError }: AttemptRecorderDeps): RecordAttempt {
   let waiting: { readonly recorded: RecordedAttempt; readonly done: () => void }[] = [];
   let isWriting = false;
 
@@ -39,7 +39,7 @@ export function createAttemptRecorder({ outbox, takers, onError }: AttemptRecord
       waiting = waiting.slice(maximumBatch);
       try {
         const attempts = batch.map(({ recorded }) => recorded);
-        await outbox.record(attempts, takers);
+        await outbox.record(attempts, subscribers);
       } catch (error) {
         onError(error, { event_ids: batch.map(({ recorded }) => recorded.eventId) });
       }

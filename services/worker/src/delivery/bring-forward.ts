@@ -20,13 +20,13 @@ export interface BringForwardDeps {
 export type BringForward = (span: Span) => Promise<number>;
 
 /** Progress of a job whose subscriber has asked by `Retry-After` to wait until then, in ms since the epoch. */
-export interface AskedToWait {
+export interface RetryAfter {
   readonly notBefore: number;
 }
 
 /** Pause between two events that are brought forward, so that they come evenly, and the limit for all of them, in ms. */
 const stepMs = 50;
-const longestSpreadMs = 120_000;
+const maxSpreadMs = 120_000;
 
 const chunkSize = 500;
 
@@ -42,7 +42,7 @@ export function createBringForward({ queues, hostNow }: BringForwardDeps): Bring
     const waiting = (await Promise.all(queues.map((queue) => findWaiting(queue, span)))).flat();
     // Ids of events begin with their time.
     waiting.sort((one, other) => (String(one.id) < String(other.id) ? -1 : 1));
-    const pause = Math.min(stepMs, longestSpreadMs / waiting.length);
+    const pause = Math.min(stepMs, maxSpreadMs / waiting.length);
     const begin = hostNow();
     const times = waiting.map((job, index) => ({ job, at: Math.max(begin + index * pause, notBeforeOf(job)) }));
     let moved = 0;
@@ -63,7 +63,7 @@ async function findWaiting(queue: EventQueue, { from, until }: Span): Promise<Ev
 }
 
 function notBeforeOf({ progress }: EventJob): number {
-  return (progress as Partial<AskedToWait>).notBefore ?? 0;
+  return (progress as Partial<RetryAfter>).notBefore ?? 0;
 }
 
 /** Returns true if the job comes earlier now. A job that a worker has taken stays with it. */

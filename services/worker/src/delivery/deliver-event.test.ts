@@ -28,23 +28,23 @@ let time: number;
 let metrics: WorkerMetrics;
 let logged: Record<string, unknown>[];
 /** Calls of the parts, in order. */
-let told: unknown[];
+let notified: unknown[];
 beforeEach(() => {
   time = begin + 1_000;
   metrics = createWorkerMetrics(createMetrics({ service: 'worker' }), ['billing']);
   logged = [];
-  told = [];
+  notified = [];
 });
 
 function deliver(change: Partial<DeliverEventDeps> = {}, stop?: AbortSignal, one: Partial<EventJob> = {}) {
   const deps: DeliverEventDeps = {
     subscriber: 'billing',
-    takers: ['analytics', 'billing'],
+    subscribers: ['analytics', 'billing'],
     send: async () => 204,
-    record: async (jobId, attempt) => void told.push(['record', jobId, attempt]),
-    deadLetters: { bury: async (givenUp) => told.push(['bury', givenUp]) > 0 },
-    parking: { park: async (...parked) => void told.push(['park', ...parked]), resumedAt: () => 0 },
-    onThrottled: (ms) => told.push(['throttled', ms]),
+    record: async (jobId, attempt) => void notified.push(['record', jobId, attempt]),
+    deadLetters: { add: async (givenUp) => notified.push(['deadLetter', givenUp]) > 0 },
+    suspension: { suspend: async (...suspended) => void notified.push(['suspend', ...suspended]), resumedAt: () => 0 },
+    onThrottled: (ms) => notified.push(['throttled', ms]),
     giveUpAfterMs,
     metrics,
     logger: createLogger({
@@ -87,7 +87,7 @@ describe('successful attempts', () => {
     };
     await deliver({ send }, stop);
     expect(sent).toEqual([[event, stop]]);
-    expect(told).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 202 })]]);
+    expect(notified).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 202 })]]);
     expect(await outcomes()).toEqual({ delivered: 1 });
     expect(await measured()).toBe(1);
     expect(logged).toEqual([]);
@@ -95,14 +95,14 @@ describe('successful attempts', () => {
 
   test('a successful attempt of a job without an id is recorded by the event’s id', async () => {
     await deliver({}, undefined, { id: undefined as never });
-    expect(told).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 204 })]]);
+    expect(notified).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 204 })]]);
   });
 
   test('a successful attempt has its real duration, in milliseconds in its record and in seconds in the metric', async () => {
     const start = performance.now();
     await deliver({ send: () => pause(5, 204) });
     const elapsed = performance.now() - start;
-    const [[, , noted]] = told as [[string, string, { duration_ms: number }]];
+    const [[, , noted]] = notified as [[string, string, { duration_ms: number }]];
     const { values } = await metrics.deliveryDuration.get();
     const seconds = values.find(({ metricName }) => metricName?.endsWith('_sum'))?.value ?? 0;
     expect(noted.duration_ms).toBe(Math.round(seconds * 1_000));
@@ -139,14 +139,14 @@ describe('requests to email a code', () => {
   test('a request to email a code is dropped and counted once the code has expired, and nothing is sent', async () => {
     const never: Partial<DeliverEventDeps> = { send: () => Promise.reject(new Error('sent')) };
     await deliver(never, undefined, { data: expiringAt(time) });
-    expect(told).toEqual([['record', event.id, { subscriber: 'billing', at: new Date(time), outcome: 'expired' }]]);
+    expect(notified).toEqual([['record', event.id, { subscriber: 'billing', at: new Date(time), outcome: 'expired' }]]);
     expect(await expiredCount()).toEqual([{ labels: { subscriber: 'billing' }, value: 1 }]);
     expect(await outcomes()).toEqual({});
   });
 
   test('a request to email a code is sent until the code expires', async () => {
     await deliver({}, undefined, { data: expiringAt(time + 1) });
-    expect(told).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 204 })]]);
+    expect(notified).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 204 })]]);
     expect(await expiredCount()).toEqual([]);
   });
 });
@@ -161,7 +161,7 @@ test('an event of a deletion is never written off for its age', async () => {
   time = begin + 1_000 * giveUpAfterMs;
   const refusal = new DeliveryError('answered 500', { status: 500 });
   await expect(deliver(failing(refusal), undefined, { data })).rejects.toBe(refusal);
-  expect(told).toEqual([['record', event.id, attempt({ outcome: 'failed', status: 500, error: 'answered 500' })]]);
+  expect(notified).toEqual([['record', event.id, attempt({ outcome: 'failed', status: 500, error: 'answered 500' })]]);
   expect(await outcomes()).toEqual({ failed: 1 });
 });
 
@@ -169,7 +169,9 @@ describe('failed attempts', () => {
   test('a failed attempt is recorded with its error, counted, logged, and tried again', async () => {
     const error = new DeliveryError('answered 500', { status: 500 });
     await expect(deliver(failing(error))).rejects.toBe(error);
-    expect(told).toEqual([['record', event.id, attempt({ outcome: 'failed', status: 500, error: 'answered 500' })]]);
+    expect(notified).toEqual([
+      ['record', event.id, attempt({ outcome: 'failed', status: 500, error: 'answered 500' })],
+    ]);
     expect(await outcomes()).toEqual({ failed: 1 });
     expect(await measured()).toBe(1);
     expect(logged).toEqual([
@@ -191,14 +193,14 @@ describe('failed attempts', () => {
   ])('an attempt that fails with %s is recorded without a status', async (_, error, message) => {
     await expect(deliver(failing(error))).rejects.toBe(error);
     const noted = attempt({ outcome: 'failed', error: message });
-    expect(told).toEqual([['record', event.id, noted]]);
-    expect((told as [string, string, object][])[0]?.[2]).not.toHaveProperty('status');
+    expect(notified).toEqual([['record', event.id, noted]]);
+    expect((notified as [string, string, object][])[0]?.[2]).not.toHaveProperty('status');
   });
 
   test('a failed attempt of a job without an id is recorded by the event’s id', async () => {
     const error = new Error('no answer');
     await expect(deliver(failing(error), undefined, { id: undefined as never })).rejects.toBe(error);
-    expect(told).toEqual([['record', event.id, attempt({ outcome: 'failed', error: 'no answer' })]]);
+    expect(notified).toEqual([['record', event.id, attempt({ outcome: 'failed', error: 'no answer' })]]);
   });
 
   test.each([
@@ -210,7 +212,7 @@ describe('failed attempts', () => {
     async (status, retryAfterMs, first) => {
       const error = new DeliveryError(`answered ${status}`, { status, retryAfterMs });
       await expect(deliver(failing(error))).rejects.toBe(error);
-      expect(told.slice(0, -1)).toEqual(first);
+      expect(notified.slice(0, -1)).toEqual(first);
     },
   );
 });
@@ -222,16 +224,16 @@ describe('subscribers that answer 410 Gone', () => {
     time = begin + 10 * giveUpAfterMs;
     await expect(deliver(failing(gone))).rejects.toBe(gone);
     const noted = attempt({ outcome: 'failed', status: 410, error: 'answered 410' });
-    expect(told).toEqual([
-      ['park', 'billing', event.id],
+    expect(notified).toEqual([
+      ['suspend', 'billing', event.id],
       ['record', event.id, noted],
     ]);
   });
 
   test('a 410 Gone fails like any other answer if the suspension cannot be recorded', async () => {
-    const parking = { park: () => Promise.reject(new Error('MongoDB is away')), resumedAt: () => 0 };
-    await expect(deliver({ ...failing(gone), parking })).rejects.toBe(gone);
-    expect(told).toHaveLength(1);
+    const suspension = { suspend: () => Promise.reject(new Error('MongoDB is away')), resumedAt: () => 0 };
+    await expect(deliver({ ...failing(gone), suspension })).rejects.toBe(gone);
+    expect(notified).toHaveLength(1);
     expect(logged.map(({ msg, event_id, subscriber }) => [msg, event_id, subscriber])).toEqual([
       ['event not delivered', event.id, 'billing'],
       ['the parked subscriber could not be noted', event.id, 'billing'],
@@ -255,9 +257,9 @@ describe('events that are too old', () => {
       attempts: 3,
       since: new Date(begin),
       replayedAt: undefined,
-      takers: ['analytics', 'billing'],
+      subscribers: ['analytics', 'billing'],
     };
-    expect(told).toEqual([['bury', givenUp]]);
+    expect(notified).toEqual([['deadLetter', givenUp]]);
     expect(await outcomes()).toEqual({ given_up: 1 });
     expect(logged).toMatchObject([{ givenUp: true }]);
   });
@@ -265,30 +267,30 @@ describe('events that are too old', () => {
   test('an event does not become a dead letter a moment before its age limit', async () => {
     time = begin + giveUpAfterMs - 1;
     await expect(deliver(failing(error))).rejects.toBe(error);
-    expect(told).toMatchObject([['record', event.id, { outcome: 'failed' }]]);
+    expect(notified).toMatchObject([['record', event.id, { outcome: 'failed' }]]);
   });
 
   test('the age of an event counts from its subscriber’s latest resumption', async () => {
     time = begin + giveUpAfterMs + 5;
     const resumedAt = (name: string) => (name === 'billing' ? begin + 6 : 0);
-    const parking = { park: async () => undefined, resumedAt };
-    await expect(deliver({ ...failing(error), parking })).rejects.toBe(error);
+    const suspension = { suspend: async () => undefined, resumedAt };
+    await expect(deliver({ ...failing(error), suspension })).rejects.toBe(error);
     time += 1;
-    await expect(deliver({ ...failing(error), parking })).rejects.toBeInstanceOf(UnrecoverableError);
+    await expect(deliver({ ...failing(error), suspension })).rejects.toBeInstanceOf(UnrecoverableError);
   });
 
   test('a dead letter is recorded for the replay that its job belongs to', async () => {
     time = begin + giveUpAfterMs;
     const id = `${event.id}.${replayedAt.getTime()}`;
     await expect(deliver(failing(error), undefined, { id })).rejects.toBeInstanceOf(UnrecoverableError);
-    expect(told).toMatchObject([['bury', { replayedAt }]]);
+    expect(notified).toMatchObject([['deadLetter', { replayedAt }]]);
   });
 
   test('an event is tried again if the dead letter could not be written', async () => {
     time = begin + giveUpAfterMs;
-    const deadLetters = { bury: () => Promise.reject(new Error('MongoDB is away')) };
+    const deadLetters = { add: () => Promise.reject(new Error('MongoDB is away')) };
     await expect(deliver({ ...failing(error), deadLetters })).rejects.toBe(error);
-    expect(told).toMatchObject([['record', event.id, { outcome: 'failed' }]]);
+    expect(notified).toMatchObject([['record', event.id, { outcome: 'failed' }]]);
     expect(await outcomes()).toEqual({ failed: 1 });
     expect(logged[0]).toMatchObject({
       msg: 'the dead letter could not be written',

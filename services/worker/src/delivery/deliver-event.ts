@@ -1,13 +1,13 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { isExpired, mustArrive, replayedAtOf } from '@auth-account/messaging';
 import type { DeadLetterStore } from '@auth-account/stores';
-import type { DeliveryAttempt, EventTaker } from '@auth-account/stores/documents';
+import type { DeliveryAttempt, EventSubscriber } from '@auth-account/stores/documents';
 import { exemplarLabels, type Logger, withSpan } from '@auth-account/telemetry';
 import { type Job, UnrecoverableError } from 'bullmq';
 import type { WorkerMetrics } from '../runtime/metrics.ts';
 import type { RecordAttempt } from './attempt-recorder.ts';
 import { DeliveryError } from './delivery-error.ts';
-import type { Parking } from './parking.ts';
+import type { Suspension } from './suspension.ts';
 
 /**
  * Delivers one event and returns the answer's HTTP status, if there is one. Throws {@link DeliveryError} if the
@@ -18,13 +18,13 @@ export type SendEvent = (event: AuthEvent, stop: AbortSignal) => Promise<number 
 export interface DeliverEventDeps {
   readonly subscriber: string;
   /** Every subscriber that is configured now. */
-  readonly takers: readonly EventTaker[];
+  readonly subscribers: readonly EventSubscriber[];
   readonly send: SendEvent;
   /** Called for each event that is dropped because it has expired. */
   readonly onExpired?: (event: AuthEvent) => void;
   readonly record: RecordAttempt;
-  readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
-  readonly parking: Pick<Parking, 'park' | 'resumedAt'>;
+  readonly deadLetters: Pick<DeadLetterStore, 'add'>;
+  readonly suspension: Pick<Suspension, 'suspend' | 'resumedAt'>;
   /** Called if the subscriber answered 429 with Retry-After, so that the subscriber gets no events for this time. */
   readonly onThrottled: (ms: number) => void;
   readonly giveUpAfterMs: number;
@@ -99,7 +99,7 @@ function answered(status: number | undefined): Pick<DeliveryAttempt, 'status'> {
 
 /** Creates the handler of a failed attempt, which records it and always throws. */
 function createFailure(deps: DeliverEventDeps) {
-  const { subscriber, record, parking, giveUpAfterMs, metrics, logger, now } = deps;
+  const { subscriber, record, suspension, giveUpAfterMs, metrics, logger, now } = deps;
 
   function attemptOf(error: unknown, status: number | undefined, duration_ms: number): FailedAttempt {
     const message = error instanceof Error ? error.message : String(error);
@@ -107,19 +107,19 @@ function createFailure(deps: DeliverEventDeps) {
   }
 
   /** Returns true if there is a dead letter. If MongoDB is away, this counts as another failed attempt. */
-  async function bury({ id, data, attemptsMade, timestamp }: EventJob, attempt: FailedAttempt): Promise<boolean> {
+  async function deadLetter({ id, data, attemptsMade, timestamp }: EventJob, attempt: FailedAttempt): Promise<boolean> {
     const last = { ...attempt, outcome: 'given_up' } as const;
-    const { takers } = deps;
+    const { subscribers } = deps;
     const givenUp = {
       event: data,
       attempt: last,
       attempts: attemptsMade + 1,
       since: new Date(timestamp),
       replayedAt: replayedAtOf(id ?? data.id),
-      takers,
+      subscribers,
     };
     try {
-      await deps.deadLetters.bury(givenUp);
+      await deps.deadLetters.add(givenUp);
       return true;
     } catch (failure) {
       logger.warn({ subscriber, event_id: data.id, err: failure }, 'the dead letter could not be written');
@@ -127,9 +127,9 @@ function createFailure(deps: DeliverEventDeps) {
     }
   }
 
-  async function park(eventId: string): Promise<void> {
+  async function suspend(eventId: string): Promise<void> {
     try {
-      await parking.park(subscriber, eventId);
+      await suspension.suspend(subscriber, eventId);
     } catch (failure) {
       logger.warn({ subscriber, event_id: eventId, err: failure }, 'the parked subscriber could not be noted');
     }
@@ -140,13 +140,13 @@ function createFailure(deps: DeliverEventDeps) {
     const { status, retryAfterMs } = error instanceof DeliveryError ? error : {};
     const attempt = attemptOf(error, status, durationMs);
     const isGone = status === 410;
-    const isOld = now().getTime() - Math.max(timestamp, parking.resumedAt(subscriber)) >= giveUpAfterMs;
-    const givenUp = isOld && !isGone && !mustArrive(data) && (await bury(job, attempt));
+    const isOld = now().getTime() - Math.max(timestamp, suspension.resumedAt(subscriber)) >= giveUpAfterMs;
+    const givenUp = isOld && !isGone && !mustArrive(data) && (await deadLetter(job, attempt));
     metrics.deliveries.inc({ subscriber, outcome: givenUp ? 'given_up' : 'failed' });
     const context = { subscriber, event_id: data.id, request_id: data.requestid };
     logger.warn({ ...context, err: error, attempt: attemptsMade + 1, givenUp }, 'event not delivered');
     if (givenUp) throw new UnrecoverableError(attempt.error);
-    if (isGone) await park(data.id);
+    if (isGone) await suspend(data.id);
     if (status === 429 && retryAfterMs !== undefined) deps.onThrottled(retryAfterMs);
     await record(job.id ?? data.id, attempt);
     throw error;

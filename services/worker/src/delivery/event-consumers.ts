@@ -4,7 +4,7 @@ import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type Job, type Processor, QueueEvents, WaitingError, Worker } from 'bullmq';
 import type { ErrorLog } from '../runtime/error-log.ts';
 import { type Backoff, createBackoff, maximumRetryAfterMs } from './backoff.ts';
-import type { AskedToWait } from './bring-forward.ts';
+import type { RetryAfter } from './bring-forward.ts';
 import { DeliveryError } from './delivery-error.ts';
 
 /** Consumes a queue until it is closed. */
@@ -73,7 +73,7 @@ export function createJobConsumer<T, R = void>(
   const keepRetryAfter = async (job: Job<T, R>, error: unknown): Promise<never> => {
     const { retryAfterMs = 0 } = error instanceof DeliveryError ? error : {};
     if (retryAfterMs > 0) {
-      const asked: AskedToWait = { notBefore: Date.now() + Math.min(retryAfterMs, maximumRetryAfterMs) };
+      const asked: RetryAfter = { notBefore: Date.now() + Math.min(retryAfterMs, maximumRetryAfterMs) };
       await job.updateProgress({ ...asked }).catch(report);
     }
     throw error;

@@ -2,12 +2,12 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import { addEvent } from '@auth-account/messaging';
 import type { OutboxStore } from '@auth-account/stores';
 import type { Job } from 'bullmq';
-import { hasRoom, type QueueRoom } from './queue-room.ts';
+import { hasCapacity, type QueueCapacity } from './queue-capacity.ts';
 import { type SubscriberQueue, takes } from './subscriber-queues.ts';
 
 export interface FanOutDeps {
   readonly queues: readonly SubscriberQueue[];
-  readonly room: Pick<QueueRoom, 'recent'>;
+  readonly capacity: Pick<QueueCapacity, 'recent'>;
   readonly outbox: Pick<OutboxStore, 'markDelivered'>;
   readonly now: () => Date;
 }
@@ -18,11 +18,11 @@ export interface FanOutDeps {
  * outbox, and the relay enqueues the event once there is room. If no subscriber takes the event, it counts as
  * delivered.
  */
-export function createFanOut({ queues, room, outbox, now }: FanOutDeps) {
+export function createFanOut({ queues, capacity, outbox, now }: FanOutDeps) {
   return async ({ data: event }: Pick<Job<AuthEvent>, 'data'>): Promise<void> => {
     const taking = queues.filter((queue) => takes(queue, event.type));
     if (taking.length === 0) await outbox.markDelivered([{ eventId: event.id, by: [], at: now() }], []);
-    const opened = await room.recent();
-    await Promise.all(taking.map(({ queue }) => hasRoom(opened, queue.name, event.type) && addEvent(queue, event)));
+    const opened = await capacity.recent();
+    await Promise.all(taking.map(({ queue }) => hasCapacity(opened, queue.name, event.type) && addEvent(queue, event)));
   };
 }

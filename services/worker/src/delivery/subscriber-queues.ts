@@ -7,7 +7,7 @@ import {
   subscriberQueueName,
 } from '@auth-account/messaging';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
-import type { EventTaker } from '@auth-account/stores/documents';
+import type { EventSubscriber } from '@auth-account/stores/documents';
 import type { WorkerConfig } from '../config.ts';
 import type { ErrorLog } from '../runtime/error-log.ts';
 
@@ -33,7 +33,7 @@ export interface SubscriberQueuesDeps {
 }
 
 /** Returns the subscribers, each with its topics if it takes only some. */
-export function takersOf(subscribers: readonly Subscriber[]): EventTaker[] {
+export function subscribersOf(subscribers: readonly Subscriber[]): EventSubscriber[] {
   return subscribers.map(({ name, kind }) => (kind === 'smtp' ? { name, topics: mailTopics } : name));
 }
 

@@ -15,11 +15,11 @@ const unknown = 'it is not known whether it is parked';
 
 /** A webhook's consumer. */
 export interface WebhookConsumer extends HoldableConsumer {
-  setParked(isParked: boolean): void;
+  setSuspended(isSuspended: boolean): void;
 }
 
 /**
- * Wires the consumer of a webhook's queues, one per channel. It takes no job until {@link WebhookConsumer.setParked}
+ * Wires the consumer of a webhook's queues, one per channel. It takes no job until {@link WebhookConsumer.setSuspended}
  * has been called, and none while the webhook is parked. After a 429 with `Retry-After` this process also waits for
  * that time.
  */
@@ -64,8 +64,8 @@ export function createWebhookConsumer(
       for (const consumer of consumers) consumer.abort();
     },
     hold,
-    setParked(isParked) {
-      hold('parked', isParked);
+    setSuspended(isSuspended) {
+      hold('parked', isSuspended);
       hold(unknown, false);
     },
     async close() {

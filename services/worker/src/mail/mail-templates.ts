@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@auth-account/config';
-import { CodePurpose, Locale, NoticePurpose } from '@auth-account/contracts/events';
+import { CodePurpose, Locale, NotificationPurpose } from '@auth-account/contracts/events';
 
-export type MailPurpose = CodePurpose | NoticePurpose;
+export type MailPurpose = CodePurpose | NotificationPurpose;
 
 /** Placeholders of the templates, and their values. */
 export type MailValues = Readonly<Record<string, string>>;
@@ -25,33 +25,33 @@ export type RenderMail = (purpose: MailPurpose, locale: Locale, values: MailValu
 const ownDir = fileURLToPath(new URL('../../templates/', import.meta.url));
 
 const codeFields = ['code', 'minutes', 'email'];
-const noticeFields = ['email', 'time'];
+const notificationFields = ['email', 'time'];
 
 /** Purpose → placeholders that its templates may have. */
 export const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
   ...(Object.fromEntries(CodePurpose.enum.map((purpose) => [purpose, codeFields])) as Record<CodePurpose, string[]>),
   identity_link: [...codeFields, 'provider'],
-  new_device: noticeFields,
-  password_changed: [...noticeFields, 'invites_revoked'],
-  password_guessed: noticeFields,
-  email_changed: [...noticeFields, 'undo_token'],
-  deletion_scheduled: [...noticeFields, 'deletes_at'],
-  deletion_cancelled: noticeFields,
-  address_in_use: noticeFields,
-  second_factor_on: noticeFields,
-  second_factor_off: noticeFields,
-  second_factor_guessed: noticeFields,
-  second_factor_removal_ordered: [...noticeFields, 'due_at', 'stop_token'],
-  second_factor_removal_stopped: noticeFields,
-  recovery_codes: [...noticeFields, 'recovery_codes_left'],
-  passkey_added: noticeFields,
-  passkey_removed: noticeFields,
-  identity_linked: noticeFields,
-  identity_unlinked: noticeFields,
-  provider_notice: [...noticeFields, 'provider'],
+  new_device: notificationFields,
+  password_changed: [...notificationFields, 'invites_revoked'],
+  password_guessed: notificationFields,
+  email_changed: [...notificationFields, 'undo_token'],
+  deletion_scheduled: [...notificationFields, 'deletes_at'],
+  deletion_cancelled: notificationFields,
+  address_in_use: notificationFields,
+  second_factor_on: notificationFields,
+  second_factor_off: notificationFields,
+  second_factor_guessed: notificationFields,
+  second_factor_removal_ordered: [...notificationFields, 'due_at', 'stop_token'],
+  second_factor_removal_stopped: notificationFields,
+  recovery_codes: [...notificationFields, 'recovery_codes_left'],
+  passkey_added: notificationFields,
+  passkey_removed: notificationFields,
+  identity_linked: notificationFields,
+  identity_unlinked: notificationFields,
+  provider_notice: [...notificationFields, 'provider'],
 };
 
-export const mailPurposes: readonly MailPurpose[] = [...CodePurpose.enum, ...NoticePurpose.enum];
+export const mailPurposes: readonly MailPurpose[] = [...CodePurpose.enum, ...NotificationPurpose.enum];
 
 /** File name → placeholders that it may have. */
 const files: ReadonlyMap<string, readonly string[]> = new Map(

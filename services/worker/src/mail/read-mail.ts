@@ -65,7 +65,7 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
     return { to, purpose, locale, values };
   }
 
-  function noticeLetter({ data, time }: Notice, user: PresentUser): Letter | undefined {
+  function notificationLetter({ data, time }: Notice, user: PresentUser): Letter | undefined {
     const {
       purpose,
       email_change_id,
@@ -94,8 +94,8 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
   async function letterOf(event: MailEvent, find: Find): Promise<Letter | undefined> {
     const user = await users[find](event.data.user_id);
     if (user === undefined) return;
-    const isNotice = event.type === 'service.auth.events.notice';
-    const letter = isNotice ? noticeLetter(event, user) : await codeLetter(event, user, find);
+    const isNotification = event.type === 'service.auth.events.notice';
+    const letter = isNotification ? notificationLetter(event, user) : await codeLetter(event, user, find);
     return letter && isRelayOff(user, letter.to) ? undefined : letter;
   }
 

@@ -1,17 +1,17 @@
 import { addEvents, type EventJob, type EventQueue, eventJobId, isExpired } from '@auth-account/messaging';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { activeTraceparent, contextOf, inSpan } from '@auth-account/telemetry';
-import type { BuryFailedJob } from '../delivery/bury-failed-job.ts';
+import type { DeadLetterFailedJob } from '../delivery/dead-letter-failed-job.ts';
 import type { SubscriberQueue } from '../delivery/subscriber-queues.ts';
 
 export interface EnqueueDeps {
-  readonly buryFailedJob: BuryFailedJob;
+  readonly deadLetterFailedJob: DeadLetterFailedJob;
   readonly now: () => Date;
 }
 
 /** A subscriber's queue, and the topics for which it has room. */
 export interface EnqueueTarget extends Pick<SubscriberQueue, 'subscriber' | 'queue'> {
-  readonly hasRoomFor: (topic: string) => boolean;
+  readonly hasCapacityFor: (topic: string) => boolean;
 }
 
 /** The leased rows that the subscriber already has or no longer needs, and the rows that must wait. */
@@ -29,10 +29,10 @@ export interface Enqueued {
  * job of the same id stays as it is. If that job is completed, the subscriber has the event. If it has failed for good,
  * it becomes a dead letter.
  */
-export function createEnqueue({ buryFailedJob, now }: EnqueueDeps) {
+export function createEnqueue({ deadLetterFailedJob, now }: EnqueueDeps) {
   return async (
     rows: readonly OutboxDocument[],
-    { subscriber, queue, hasRoomFor }: EnqueueTarget,
+    { subscriber, queue, hasCapacityFor }: EnqueueTarget,
   ): Promise<Enqueued> => {
     const waiting = rows.filter((row) => isWaitedForBy(row, subscriber));
     const jobs = waiting.map((row) => ({ row, jobId: eventJobId(row._id, row.replays?.[subscriber]) }));
@@ -42,11 +42,11 @@ export function createEnqueue({ buryFailedJob, now }: EnqueueDeps) {
     const at = now();
     const expired = absent.filter(({ row }) => isExpired(row.event, at));
     const missing = absent.filter((job) => !expired.includes(job));
-    const added = missing.filter(({ row }) => hasRoomFor(row.topic));
+    const added = missing.filter(({ row }) => hasCapacityFor(row.topic));
     const enqueued = added.map(({ row, jobId }) => jobOf(row, subscriber, jobId));
     await addEvents(queue, enqueued);
     const failed = jobs.filter((_, index) => states[index] === 'failed');
-    for (const { jobId } of failed) await buryFailedJob(subscriber, queue, jobId);
+    for (const { jobId } of failed) await deadLetterFailedJob(subscriber, queue, jobId);
     const had = jobs.filter((_, index) => states[index] === 'completed');
     const heldBack = missing.filter((job) => !added.includes(job));
     const rowsOf = (some: typeof jobs) => some.map(({ row }) => row);

@@ -1,16 +1,16 @@
 import { urgentTopic } from '@auth-account/contracts/events';
 import type { OutboxStore } from '@auth-account/stores';
-import type { EventTaker, OutboxDocument } from '@auth-account/stores/documents';
-import { hasRoom, type OpenQueues, type QueueRoom } from '../delivery/queue-room.ts';
+import type { EventSubscriber, OutboxDocument } from '@auth-account/stores/documents';
+import { hasCapacity, type OpenQueues, type QueueCapacity } from '../delivery/queue-capacity.ts';
 import { type SubscriberQueue, takes } from '../delivery/subscriber-queues.ts';
 import { createEnqueue, type EnqueueDeps, type Enqueued, isWaitedForBy } from './enqueue.ts';
 
 export interface RelayDeps extends EnqueueDeps {
   readonly outbox: OutboxStore;
   /** Every subscriber that is configured now. */
-  readonly takers: readonly EventTaker[];
+  readonly subscribers: readonly EventSubscriber[];
   readonly queues: readonly SubscriberQueue[];
-  readonly room: Pick<QueueRoom, 'read'>;
+  readonly capacity: Pick<QueueCapacity, 'read'>;
   readonly batch: number;
   readonly newLease: () => string;
   readonly onClaimed: (rows: number) => void;
@@ -26,7 +26,7 @@ export interface RelayDeps extends EnqueueDeps {
  * leased. Rejects with the first error, after the whole batch was processed.
  */
 export function createRelay(deps: RelayDeps): () => Promise<void> {
-  const { outbox, takers, queues, room, now, onClaimed, onExpired } = deps;
+  const { outbox, subscribers, queues, capacity, now, onClaimed, onExpired } = deps;
   const enqueue = createEnqueue(deps);
 
   async function relay(rows: readonly OutboxDocument[], opened: OpenQueues): Promise<void> {
@@ -35,7 +35,7 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
         const taken = rows.filter(({ topic }) => takes(target, topic));
         return enqueue(taken, {
           ...target,
-          hasRoomFor: (topic) => hasRoom(opened, target.queue.name, topic),
+          hasCapacityFor: (topic) => hasCapacity(opened, target.queue.name, topic),
         });
       }),
     );
@@ -53,7 +53,7 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
       return { row, eventId: row._id, lease: row.lease, by, expiredFor, at, for: held, left };
     });
     const news = known.filter(({ by, expiredFor, left }) => left === 0 || by.length + expiredFor.length > 0);
-    await outbox.markDelivered(news, takers);
+    await outbox.markDelivered(news, subscribers);
     for (const subscriber of known.flatMap(({ expiredFor }) => expiredFor)) onExpired(subscriber);
     // Urgent rows are not held, because thousands of held rows may come before them. Their leases end soon.
     const holds = known.filter((one) => one.for.length > 0 && one.row.topic !== urgentTopic);
@@ -78,7 +78,7 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
   return async () => {
     let mayBeHeld = true;
     for (;;) {
-      const opened = await room.read();
+      const opened = await capacity.read();
       if (opened.forUrgent.size === 0 && queues.length > 0) return;
       const { rows, wasHeld } = await leaseRows(deps, opened, mayBeHeld);
       if (rows.length === 0) return;

@@ -53,8 +53,8 @@ export function createRevocations({
       refusals.note(row.provider, fault);
       const outcome = fault === 'wrong_client' ? fault : 'failed';
       metrics.providerRevocations.inc({ provider: row.provider, outcome });
-      const told = { err, ...shown(row), reason: fault, attempts: row.attempts };
-      logger.warn(told, 'token of a provider not revoked: it is tried again');
+      const notified = { err, ...shown(row), reason: fault, attempts: row.attempts };
+      logger.warn(notified, 'token of a provider not revoked: it is tried again');
     },
     onGivenUp(row) {
       metrics.providerRevocations.inc({ provider: row.provider, outcome: 'given_up' });

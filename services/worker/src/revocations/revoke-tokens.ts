@@ -20,7 +20,7 @@ export interface RevokeTokensDeps {
 /** Milliseconds after which another worker takes over a token whose revocation was not finished. */
 const leaseMs = 60_000;
 const giveUpAfterMs = 30 * 86_400_000;
-const [firstPauseMs, longestPauseMs] = [10_000, 6 * 3_600_000];
+const [firstPauseMs, maxPauseMs] = [10_000, 6 * 3_600_000];
 
 /**
  * Creates the function that runs one round, which asks the providers to revoke the tokens that are due. A token is
@@ -39,7 +39,7 @@ export function createRevokeTokens(deps: RevokeTokensDeps): () => Promise<void> 
       onGivenUp(row);
       return;
     }
-    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (row.attempts - 1));
+    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** (row.attempts - 1));
     await providerRevocations.defer(row._id, new Date(at + (pauseMs * (1 + random())) / 2));
   }
 

@@ -1,4 +1,4 @@
-import { CodePurpose, NoticePurpose } from '@auth-account/contracts/events';
+import { CodePurpose, NotificationPurpose } from '@auth-account/contracts/events';
 import { createTransactionMetrics, createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
@@ -174,7 +174,7 @@ function createDeliveryMetrics(registry: Metrics['registry'], webhooks: readonly
       registry,
       name: 'auth_mails_total',
       help: 'Attempts to send mails',
-      values: { purpose: [...CodePurpose.enum, ...NoticePurpose.enum], outcome: mailOutcomes },
+      values: { purpose: [...CodePurpose.enum, ...NotificationPurpose.enum], outcome: mailOutcomes },
     }),
     parked: new Gauge<'subscriber'>({
       name: 'auth_subscriber_parked',

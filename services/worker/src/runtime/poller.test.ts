@@ -18,7 +18,7 @@ function gatedRounds() {
     },
     letGo: (round: number) => gates[round]?.(),
     begun: () => gates.length,
-    mostAtOnce: () => most,
+    maxAtOnce: () => most,
   };
 }
 
@@ -37,7 +37,7 @@ describe('a poller', () => {
     expect(rounds.begun()).toBe(1);
     rounds.letGo(0);
     await rounds.until(2);
-    expect(rounds.mostAtOnce()).toBe(1);
+    expect(rounds.maxAtOnce()).toBe(1);
     const stopped = poller.stop();
     rounds.letGo(1);
     await stopped;

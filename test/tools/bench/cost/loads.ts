@@ -13,8 +13,8 @@ export const defaultAtOnce = 8;
  */
 export function warmUpLoad(name: OperationName): WarmUpLoad {
   return hashedOperations.has(name)
-    ? { count: 60, atOnce: availableParallelism(), mostRounds: 30, looksAt: 'loop' }
-    : { count: 300, atOnce: defaultAtOnce, mostRounds: 75, looksAt: 'server' };
+    ? { count: 60, atOnce: availableParallelism(), maxRounds: 30, looksAt: 'loop' }
+    : { count: 300, atOnce: defaultAtOnce, maxRounds: 75, looksAt: 'server' };
 }
 
 /** Returns how many operations of a new process count as its first. */

@@ -1,5 +1,5 @@
 import type { TestServers } from '../../../support/start-test-servers.ts';
-import { runAtOnce } from '../at-once.ts';
+import { runAtOnce } from '../concurrent-load.ts';
 import { countCpu, threadTimes } from '../push/process-usage.ts';
 import { otherUse, readCpuCounters } from '../quiet/cpu-counters.ts';
 import type { Candidate } from './candidate.ts';

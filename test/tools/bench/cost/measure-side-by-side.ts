@@ -1,10 +1,10 @@
 import type { TestServers } from '../../../support/start-test-servers.ts';
 import { bareHashMs } from './bare-hash.ts';
 import type { Candidate } from './candidate.ts';
+import { type CandidatePool, createCandidatePool } from './candidate-pool.ts';
 import { type Load, measureRound, type OperationCost, type Round } from './measure-operation.ts';
 import type { OperationName } from './operations.ts';
 import { quietestRounds, roundsToRepeat } from './quiet-rounds.ts';
-import { createSupply, type Supply } from './supply.ts';
 import { type WarmUp, type WarmUpLoad, warmUp } from './warm-up.ts';
 
 /** One round of an operation at a candidate. */
@@ -68,7 +68,7 @@ export async function measureSideBySide(
 interface Lane {
   readonly candidate: Candidate;
   readonly load: Load;
-  readonly supply: Supply;
+  readonly candidatePool: CandidatePool;
   readonly rounds: LaneRound[];
 }
 
@@ -86,13 +86,13 @@ async function measureInTurns(
   for (const candidate of candidates) {
     const { done, last } = await warmUp(operation, candidate, servers, warmUpOf(operation));
     warmUps.push(done);
-    const supply = createSupply(candidate, operation, roundsAhead);
-    lanes.push({ candidate, load: load(operation, last), supply, rounds: [] });
+    const candidatePool = createCandidatePool(candidate, operation, roundsAhead);
+    lanes.push({ candidate, load: load(operation, last), candidatePool, rounds: [] });
   }
   const turn = async (taking: readonly Lane[]) => {
     const done = new Map<Lane, Round>();
     for (const lane of taking) {
-      const run = await lane.supply(lane.load.count);
+      const run = await lane.candidatePool(lane.load.count);
       done.set(lane, await measureRound(run, lane.candidate, servers, lane.load));
     }
     const hashMs = bareHashMs(hashesAtOnce);

@@ -12,10 +12,10 @@ import { serviceEnvironment, uniqueName } from '../../../support/test-api.ts';
 import { startServer } from '../push/server-process.ts';
 import { makeHash } from './bare-hash.ts';
 import type { Candidate } from './candidate.ts';
-import type { Ground } from './ground.ts';
 import { openHttpLane } from './http-lane.ts';
 import { operationNames, operations } from './operations.ts';
 import { createSessionSeeds, seededTokenSeconds } from './session-seeds.ts';
+import type { TestBed } from './test-bed.ts';
 
 /** Program and settings of a candidate. */
 export interface CandidatePlan {
@@ -48,7 +48,7 @@ export const barePrototype: CandidatePlan = {
 export interface OwnCandidate extends Candidate {
   readonly collections: Collections;
   /** Returns the same server as a candidate whose operations take accounts and sessions from `ground`. */
-  on(ground: Ground): Candidate;
+  on(testBed: TestBed): Candidate;
 }
 
 export async function startOwnCandidate(plan: CandidatePlan, servers: TestServers): Promise<OwnCandidate> {
@@ -64,12 +64,12 @@ export async function startOwnCandidate(plan: CandidatePlan, servers: TestServer
     listening: /"port":(\d+)[^\n]*"api listens"/,
   });
   const lane = openHttpLane(server.port);
-  const on = (ground: Ground): Candidate => ({
+  const on = (testBed: TestBed): Candidate => ({
     name: plan.name,
     pid: server.pid,
     offers: operationNames,
     async prepare(operation, count) {
-      const run = await operations[operation](ground, count);
+      const run = await operations[operation](testBed, count);
       return (index) => run(lane, index);
     },
     async end() {
@@ -101,7 +101,7 @@ async function completeDenyList(url: string, keyPrefix: string): Promise<void> {
 }
 
 /** Creates a ground that writes new accounts and sessions, as if registrations and logins had created them. */
-function freshGround(collections: Collections, keys: KeyFiles): Ground {
+function freshGround(collections: Collections, keys: KeyFiles): TestBed {
   return {
     refreshesEach: 16,
     accounts: (count) => seedAccounts(collections, count, makeHash()),

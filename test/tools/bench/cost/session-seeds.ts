@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { KeyFiles } from '@auth-account/local-stack';
-import type { HashesAhead, SessionDocument } from '@auth-account/stores/documents';
+import type { PrecomputedHashes, SessionDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, createRefreshTokens, loadKeyFile, refreshTokenHash } from '@auth-account/tokens';
 import { Binary } from 'mongodb';
-import { hashesAhead } from '../../../../services/api/src/usecases/sessions/session.ts';
+import { precomputedHashes } from '../../../../services/api/src/usecases/sessions/session.ts';
 
 /** A live session with its tokens. */
 export interface SeededSession {
@@ -52,7 +52,7 @@ export async function createSessionSeeds(keys: KeyFiles): Promise<SessionSeeds> 
       const [sessionId, nonce] = [randomUUID(), randomBytes(32)];
       const token = { kid, sessionId, generation };
       const refreshToken = refreshTokens.issue(token, nonce);
-      const ahead = hashesAhead(refreshTokens, token, nonce);
+      const ahead = precomputedHashes(refreshTokens, token, nonce);
       const hash = refreshTokenHash(refreshToken);
       const document = newDocument({ sessionId, nonce, kid, generation, hash, ahead, owner });
       const { user_id, claims, device_id } = document;
@@ -80,7 +80,7 @@ interface Parts {
   readonly kid: string;
   readonly generation: number;
   readonly hash: string;
-  readonly ahead: HashesAhead;
+  readonly ahead: PrecomputedHashes;
   readonly owner: SessionOwner;
 }
 

@@ -1,9 +1,9 @@
 import type { TestServers } from '../../../support/start-test-servers.ts';
 import type { Candidate } from './candidate.ts';
+import { createCandidatePool } from './candidate-pool.ts';
 import { type Load, measureRound, type OperationCost } from './measure-operation.ts';
 import type { OperationName } from './operations.ts';
 import { comparedRounds, standsStill } from './steady-state.ts';
-import { createSupply } from './supply.ts';
 
 /** Outcome of warming a server for an operation. */
 export interface WarmUp {
@@ -16,7 +16,7 @@ export interface WarmUp {
 
 export interface WarmUpLoad extends Load {
   /** Largest number of rounds. */
-  readonly mostRounds: number;
+  readonly maxRounds: number;
   /** The cost that has to become steady. */
   readonly looksAt: 'server' | 'loop';
 }
@@ -26,15 +26,15 @@ export async function warmUp(
   operation: OperationName,
   candidate: Candidate,
   servers: TestServers,
-  { count, atOnce, mostRounds, looksAt }: WarmUpLoad,
+  { count, atOnce, maxRounds, looksAt }: WarmUpLoad,
 ): Promise<{ done: WarmUp; last: OperationCost }> {
-  const supply = createSupply(candidate, operation, comparedRounds);
+  const candidatePool = createCandidatePool(candidate, operation, comparedRounds);
   const costs: number[] = [];
   for (;;) {
-    const round = await measureRound(await supply(count), candidate, servers, { count, atOnce });
+    const round = await measureRound(await candidatePool(count), candidate, servers, { count, atOnce });
     costs.push(round[looksAt]);
     const isSteady = standsStill(costs);
-    if (!isSteady && costs.length < mostRounds) continue;
+    if (!isSteady && costs.length < maxRounds) continue;
     const operations = costs.length * count;
     return { done: { operation, candidate: candidate.name, operations, isSteady }, last: round };
   }

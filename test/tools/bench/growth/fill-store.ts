@@ -2,8 +2,8 @@ import type { KeyFiles } from '@auth-account/local-stack';
 import type { Collections } from '@auth-account/stores';
 import { newAccountSeed } from '../../../support/seed-accounts.ts';
 import { makeHash } from '../cost/bare-hash.ts';
-import type { Ground } from '../cost/ground.ts';
 import { createSessionSeeds, type SeededSession } from '../cost/session-seeds.ts';
+import type { TestBed } from '../cost/test-bed.ts';
 
 export interface Filling {
   /** Number of users to be added. */
@@ -13,7 +13,7 @@ export interface Filling {
   readonly sessions: number;
 }
 
-export interface Filled extends Ground {
+export interface Filled extends TestBed {
   /** Number of sessions that were added, which is at least one per user, and at least as many as were asked for. */
   readonly sessionCount: number;
 }
@@ -90,7 +90,7 @@ function shuffled<T>(list: readonly T[]): T[] {
 }
 
 /** Creates a ground that gives out each account and session once. */
-function takingFrom(emails: string[], sessions: SeededSession[]): Ground {
+function takingFrom(emails: string[], sessions: SeededSession[]): TestBed {
   const take = <T>(from: T[], count: number, what: string): T[] => {
     if (from.length < count) throw new RangeError(`${count} ${what} were asked for, there are ${from.length}`);
     return from.splice(0, count);

@@ -56,14 +56,14 @@ export async function measureGrowth(servers: TestServers, options: GrowthOptions
       const caches = place === sizes.length - 1 ? [roomyCacheMib, smallCacheMib] : [roomyCacheMib];
       await setMongoCache(servers.mongo.uri, fillingCacheMib);
       const begun = performance.now();
-      const ground = await fillStore(api.collections, servers.keys, {
+      const testBed = await fillStore(api.collections, servers.keys, {
         users: users - (sizes[place - 1] ?? 0),
         ...needed(options, caches.length),
       });
-      sessions += ground.sessionCount;
+      sessions += testBed.sessionCount;
       log(`  ${users} users, ${sessions} sessions: filled in ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
       for (const cacheMib of caches) {
-        const level = await measureLevel(api.on(ground), servers, { ...options, cacheMib });
+        const level = await measureLevel(api.on(testBed), servers, { ...options, cacheMib });
         levels.push({ users, sessions, storeMib: await storeMib(api.collections), cacheMib, ...level });
         log(`  measured after ${((performance.now() - begun) / 1_000).toFixed(0)} s: ${JSON.stringify(levels.at(-1))}`);
       }
@@ -81,9 +81,9 @@ const loadOf = (name: OperationName, count: number) =>
 /** Returns the most accounts and sessions that `times` measurements can ask for. */
 function needed({ rounds, count }: GrowthOptions, times: number) {
   const most = (name: OperationName) => {
-    const { count: each, mostRounds } = warmUpLoad(name);
+    const { count: each, maxRounds } = warmUpLoad(name);
     // Data are created for several rounds together, and disturbed rounds are repeated.
-    return times * ((mostRounds + comparedRounds) * each + (2 * rounds + roundsAhead) * loadOf(name, count).count);
+    return times * ((maxRounds + comparedRounds) * each + (2 * rounds + roundsAhead) * loadOf(name, count).count);
   };
   return { accounts: most('login'), sessions: most('refresh') + most('logout') + most('session read') };
 }
@@ -124,7 +124,7 @@ async function storeMib({ users, groups, sessions }: Collections): Promise<numbe
 
 const idleShare = 0.03;
 const lookMs = 1_000;
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 /** Writes the data to disk now, so that it does not count as a cost of the measured operations. */
 async function settle(uri: string, pids: readonly number[]): Promise<void> {
@@ -134,7 +134,7 @@ async function settle(uri: string, pids: readonly number[]): Promise<void> {
   } finally {
     await mongo.close();
   }
-  const end = performance.now() + longestMs;
+  const end = performance.now() + maxMs;
   while (performance.now() < end) {
     const usedMs = countCpu(pids);
     await delay(lookMs);

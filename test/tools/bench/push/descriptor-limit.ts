@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 const otherDescriptors = 200;
 
 /** Returns the number of streams that one process may hold here (`ulimit -n`). */
-export async function mostStreamsPerProcess(): Promise<number> {
+export async function maxStreamsPerProcess(): Promise<number> {
   const limits = await readFile('/proc/self/limits', 'utf8');
   return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1]) - otherDescriptors;
 }

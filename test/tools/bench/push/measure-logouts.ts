@@ -9,7 +9,7 @@ import { password } from '../../../support/accounts.ts';
 import { requestTo } from '../../../support/api-driver.ts';
 import { seedAccounts } from '../../../support/seed-accounts.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
-import { runAtOnce } from '../at-once.ts';
+import { runAtOnce } from '../concurrent-load.ts';
 import { type HttpLane, openHttpLane } from '../cost/http-lane.ts';
 import { type LoadClient, startLoadClient } from './load-client.ts';
 import type { BenchSession } from './mint-sessions.ts';

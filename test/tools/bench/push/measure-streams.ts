@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openGatewayScene } from '../../../support/gateway-scene.ts';
+import { openGatewayFixture } from '../../../support/gateway-fixture.ts';
 import { gatewayEnvironment } from '../../../support/test-api.ts';
-import { runAtOnce } from '../at-once.ts';
+import { runAtOnce } from '../concurrent-load.ts';
 import { type Commander, startCommander } from './commander.ts';
 import { type LoadClient, startLoadClient } from './load-client.ts';
 import { type MintedSessions, mintedTokenSeconds, mintSessions } from './mint-sessions.ts';
@@ -48,7 +48,7 @@ export interface StreamsResult {
 const handshakesInFlight = 256;
 const warmUpStreams = 1_000;
 const closesInFlight = 4;
-const mostCloses = 1_000;
+const maxCloses = 1_000;
 const broadcasts = 20;
 const idleMs = 10_000;
 
@@ -59,16 +59,16 @@ const commanderMain = fileURLToPath(new URL('./commander-main.ts', import.meta.u
 /** Starts a gateway and a client, opens streams level by level, measures, and ends both. */
 export async function measureStreams({ sizes, log }: MeasureOptions): Promise<StreamsResult> {
   const directory = await mkdtemp(join(tmpdir(), 'push-bench-'));
-  const scene = await openGatewayScene();
-  const endings: (() => Promise<void>)[] = [() => rm(directory, { recursive: true }), () => scene.close()];
+  const fixture = await openGatewayFixture();
+  const endings: (() => Promise<void>)[] = [() => rm(directory, { recursive: true }), () => fixture.close()];
   const ending = async <T extends { end(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
     const started = await starting;
     endings.push(() => started.end());
     return started;
   };
   try {
-    const env = { ...common, ...gatewayEnvironment(scene.env) };
-    const minted = await mintSessions(scene.env.ACCESS_TOKEN_KEYS_FILE ?? '', sizes.at(-1) ?? 0, directory);
+    const env = { ...common, ...gatewayEnvironment(fixture.env) };
+    const minted = await mintSessions(fixture.env.ACCESS_TOKEN_KEYS_FILE ?? '', sizes.at(-1) ?? 0, directory);
     const server = await ending(startGateway(env));
     const client = await ending(startLoadClient({ sessions: minted.file, network: 1 }));
     const commander = await ending(startCommander(commanderMain, env));
@@ -157,7 +157,7 @@ async function openMore({ server, client }: Running, from: number, to: number) {
  * the times from the command in the publisher's process to the close frame at the client.
  */
 async function measureCloses({ client, server, commander, minted }: Running, streams: number): Promise<Percentiles> {
-  const count = Math.min(mostCloses, Math.floor(streams / 2));
+  const count = Math.min(maxCloses, Math.floor(streams / 2));
   const from = streams - count;
   const latencies: number[] = [];
   await runAtOnce({ count, atOnce: closesInFlight }, async (index) => {

@@ -64,7 +64,7 @@ function readUnlessGone(file: string): string | undefined {
 
 const settledShare = 0.003;
 const lookMs = 2_000;
-const longestMs = 30_000;
+const maxMs = 30_000;
 
 /**
  * Waits until the processes' memory changes by less than 0.3 % in 4 s, or for half a minute. Returns the sum of their
@@ -72,7 +72,7 @@ const longestMs = 30_000;
  */
 export async function settledBytes(pids: readonly number[]): Promise<number> {
   const sum = () => pids.reduce((bytes, pid) => bytes + residentBytes(pid), 0);
-  const end = performance.now() + longestMs;
+  const end = performance.now() + maxMs;
   const seen = [sum()];
   for (;;) {
     await delay(lookMs);

@@ -10,8 +10,8 @@ export interface QuietWait {
 export const quietCores = 0.1;
 const lookMs = 5_000;
 
-/** Waits until other processes leave the machine alone for five seconds, or until `mostSeconds` are over. */
-export async function waitForQuiet(mostSeconds: number, log: (line: string) => void): Promise<QuietWait> {
+/** Waits until other processes leave the machine alone for five seconds, or until `maxSeconds` are over. */
+export async function waitForQuiet(maxSeconds: number, log: (line: string) => void): Promise<QuietWait> {
   const begun = performance.now();
   for (;;) {
     const before = readCpuCounters();
@@ -19,7 +19,7 @@ export async function waitForQuiet(mostSeconds: number, log: (line: string) => v
     const { others, stolen } = otherUse(before, readCpuCounters());
     const seconds = (performance.now() - begun) / 1_000;
     const isQuiet = others + stolen <= quietCores;
-    if (isQuiet || seconds >= mostSeconds) return { waitedSeconds: seconds, isQuiet };
+    if (isQuiet || seconds >= maxSeconds) return { waitedSeconds: seconds, isQuiet };
     log(`waiting for quiet: others use ${(others + stolen).toFixed(2)} cores`);
   }
 }

@@ -38,7 +38,7 @@ function atMost({ what, value, most, show }: Limit): Aim {
 /** CPU of the api and of MongoDB together, in bare hashes for operations with a hash, and otherwise in milliseconds. */
 const limits = { register: 1.6, login: 1.5, 'session read': 0.5, refresh: 1.4, logout: 1.35 } as const;
 
-const mostOfPrototype = { register: 1.15, login: 1.08, 'session read': 1.4, refresh: 1.4, logout: 1.4 } as const;
+const maxOfPrototype = { register: 1.15, login: 1.08, 'session read': 1.4, refresh: 1.4, logout: 1.4 } as const;
 /** The peer that hashes as the api does. */
 const sameHash = 'better-auth';
 
@@ -63,7 +63,7 @@ function prototypeAim({ operation, both }: MedianCost, { costs }: OperationsResu
   const bare = costs.find((each) => each.operation === operation && each.candidate === 'bare prototype');
   const value = both / (bare?.both ?? Number.NaN);
   const show = (times: number) => `${times.toFixed(2)} ×`;
-  return atMost({ what: `${operation}: beside the bare prototype`, value, most: mostOfPrototype[operation], show });
+  return atMost({ what: `${operation}: beside the bare prototype`, value, most: maxOfPrototype[operation], show });
 }
 
 function sameHashAims({ operation, both }: MedianCost, { costs }: OperationsResult): Aim[] {
@@ -104,11 +104,11 @@ function flatAim(levels: readonly Level[]): Aim {
   const [first, last] = [levels[0], levels.at(-1)];
   const value = (last?.commandToClose.p50 ?? Number.NaN) / (first?.commandToClose.p50 ?? Number.NaN);
   const what = `command → close, p50: ${last?.streams} streams beside ${first?.streams}`;
-  return atMost({ what, value, most: mostGrowth, show: (times) => `${times.toFixed(2)} ×` });
+  return atMost({ what, value, most: maxGrowth, show: (times) => `${times.toFixed(2)} ×` });
 }
 
 /** The largest growth that counts as flat, because rounds of the same measurement differ by as much. */
-const mostGrowth = 1.25;
+const maxGrowth = 1.25;
 
 function growthAims(levels: readonly GrowthLevel[]): Aim[] {
   const roomy = roomyLevels(levels);
@@ -120,7 +120,7 @@ function growthAims(levels: readonly GrowthLevel[]): Aim[] {
     atMost({
       what: `${operation}: cost with ${many} users beside ${few}`,
       value: costAt(last, operation) / costAt(first, operation),
-      most: mostGrowth,
+      most: maxGrowth,
       show: (times) => `${times.toFixed(2)} ×`,
     }),
   );

@@ -2,7 +2,7 @@ import type { MedianCost } from '../cost/cost-medians.ts';
 import { coldText, warmUpText } from '../cost/cost-table.ts';
 import { type OperationsResult, rounds } from '../cost/measure-operations.ts';
 import type { OperationName } from '../cost/operations.ts';
-import { mostOthers } from '../cost/quiet-rounds.ts';
+import { maxOthers } from '../cost/quiet-rounds.ts';
 import { comparedRounds, stillWithin } from '../cost/steady-state.ts';
 import { markdownTable, paragraphs, type Section } from './section.ts';
 
@@ -12,8 +12,8 @@ export function operationsSection(result: OperationsResult): Section {
   const { costs, bareHashMs, repeated } = result;
   const disturbed =
     repeated === 0
-      ? `Other processes took at most ${mostOthers} of a core in every round`
-      : `${repeated} rounds were repeated, because other processes took more than ${mostOthers} of a core; the quietest attempt counts`;
+      ? `Other processes took at most ${maxOthers} of a core in every round`
+      : `${repeated} rounds were repeated, because other processes took more than ${maxOthers} of a core; the quietest attempt counts`;
   return {
     heading: 'What an operation costs',
     text: paragraphs(

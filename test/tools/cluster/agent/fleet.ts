@@ -15,10 +15,10 @@ interface Figures {
   readonly closed: Map<string, number>;
   readonly refused: Map<string, number>;
   reopened: number;
-  longestAwayMs: number;
+  maxAwayMs: number;
 }
 
-const newFigures = (): Figures => ({ closed: new Map(), refused: new Map(), reopened: 0, longestAwayMs: 0 });
+const newFigures = (): Figures => ({ closed: new Map(), refused: new Map(), reopened: 0, maxAwayMs: 0 });
 const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
 
 /** Milliseconds for which `look` waits for streams that are reconnecting. */
@@ -43,7 +43,7 @@ export async function startFleet({ api, push, streams }: StreamsOrder): Promise<
       open.add(number);
       if (closedAt === undefined) return;
       figures.reopened += 1;
-      figures.longestAwayMs = Math.max(figures.longestAwayMs, performance.now() - closedAt);
+      figures.maxAwayMs = Math.max(figures.maxAwayMs, performance.now() - closedAt);
     }
     function onClose(end: string): void {
       open.delete(number);
@@ -64,14 +64,14 @@ export async function startFleet({ api, push, streams }: StreamsOrder): Promise<
   async function look(): Promise<FleetReport> {
     const deadline = performance.now() + patienceMs;
     while (open.size < streams && performance.now() < deadline) await sleep(20);
-    const { closed, refused, reopened, longestAwayMs } = figures;
+    const { closed, refused, reopened, maxAwayMs } = figures;
     figures = newFigures();
     return {
       open: open.size,
       closed: Object.fromEntries(closed),
       refused: Object.fromEntries(refused),
       reopened,
-      longestAwayMs: Math.round(longestAwayMs),
+      maxAwayMs: Math.round(maxAwayMs),
     };
   }
 

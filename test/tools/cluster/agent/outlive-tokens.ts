@@ -11,7 +11,7 @@ export function outliveTokens({ api, push }: Target): Promise<CloseReport[]> {
     const start = performance.now();
     const { closed } = await openStream(push, await logIn(api, email), by);
     const { code, reason, at } = await closed;
-    return { way: `token by ${by}`, end: `${code} ${reason}`, ms: at - start };
+    return { signInMethod: `token by ${by}`, end: `${code} ${reason}`, ms: at - start };
   }
   return Promise.all([end('header'), end('subprotocol')]);
 }

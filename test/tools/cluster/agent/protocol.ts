@@ -101,7 +101,7 @@ export interface FleetReport {
   /** Numbers of handshakes that failed, by answer. */
   readonly refused: Readonly<Record<string, number>>;
   /** The longest time in milliseconds that an app had no stream. */
-  readonly longestAwayMs: number;
+  readonly maxAwayMs: number;
 }
 
 export interface AcrossOrder {
@@ -124,7 +124,7 @@ export interface AcrossReport {
 }
 
 export interface CloseReport {
-  readonly way: string;
+  readonly signInMethod: string;
   /** The code and reason of the close, or the answer to a refused handshake. */
   readonly end: string;
   /** Milliseconds from the request that ends the stream to the close frame. */

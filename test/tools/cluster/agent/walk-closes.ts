@@ -12,13 +12,13 @@ export async function walkCloses({ api, push, by }: Target & { by: StreamCredent
   const { email } = await register(api);
   const invite = await inviteOfAnother(api);
 
-  async function end(way: string, act: (session: Session, stream: StreamClient) => Promise<unknown>) {
+  async function end(signInMethod: string, act: (session: Session, stream: StreamClient) => Promise<unknown>) {
     const session = await logIn(api, email);
     const stream = await openStream(push, session, by);
     const start = performance.now();
     await act(session, stream);
     const { code, reason, at } = await stream.closed;
-    return { way, end: `${code} ${reason}`, ms: at - start };
+    return { signInMethod, end: `${code} ${reason}`, ms: at - start };
   }
 
   return [
@@ -32,7 +32,7 @@ export async function walkCloses({ api, push, by }: Target & { by: StreamCredent
     await end('move to another group', (session) =>
       dataOf(apiAt(api).acceptInvite({ token: invite, leave_current_group: true }, bearer(session))),
     ),
-    { way: 'wrong token', end: await refusalOf(push, await logIn(api, email), by), ms: 0 },
+    { signInMethod: 'wrong token', end: await refusalOf(push, await logIn(api, email), by), ms: 0 },
   ];
 }
 

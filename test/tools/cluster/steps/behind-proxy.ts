@@ -64,7 +64,7 @@ export async function checkCloses({ reporter, agent }: Cluster, { url }: Entranc
         '4005 SESSION_REPLACED',
       ]);
       assert.match(wrongToken?.end ?? '', /401/);
-      return closes.map(({ way, end, ms }) => `${way}: ${end} after ${ms.toFixed(0)} ms`);
+      return closes.map(({ signInMethod, end, ms }) => `${signInMethod}: ${end} after ${ms.toFixed(0)} ms`);
     });
   }
 }
@@ -143,7 +143,7 @@ const forged = {
 const patience = 2_000;
 
 /** Checks that audit log and limits use the address that the proxy has seen, whatever the client's headers say. */
-export async function checkClientAddress(
+export async function checkClientNetwork(
   { reporter, kubernetes, agent }: Cluster,
   inside: AgentClient,
   proxy: ReverseProxy,

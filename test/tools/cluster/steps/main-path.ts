@@ -23,8 +23,11 @@ export async function checkMainPath({ reporter, agent }: Cluster): Promise<void>
 }
 
 /** Runs `helm test`, which is the chart's own canary. */
-export async function checkHelmTest({ reporter, kubernetes }: Cluster, way = 'through the Services'): Promise<void> {
-  await reporter.check(`helm test --logs: the canary walks the path ${way}`, async () => {
+export async function checkHelmTest(
+  { reporter, kubernetes }: Cluster,
+  signInMethod = 'through the Services',
+): Promise<void> {
+  await reporter.check(`helm test --logs: the canary walks the path ${signInMethod}`, async () => {
     const said = await kubernetes.helm(['test', 'auth-account', '--logs', '--timeout', '90s']);
     assert.match(said, /^close +ok/m, 'log of the canary');
     return said.split('\n').filter((line) => /^(Phase|Logout to close)/.test(line));

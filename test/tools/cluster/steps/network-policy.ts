@@ -23,7 +23,7 @@ export async function checkNetworkPolicies(cluster: Cluster): Promise<void> {
   });
 }
 
-async function tryConnections({ kubernetes, agent, stranger }: Cluster): Promise<Row[]> {
+async function tryConnections({ kubernetes, agent, unknownDevice }: Cluster): Promise<Row[]> {
   const ipOf = async (component: string) => (await kubernetes.podsOf(component))[0]?.status.podIP ?? '';
   const [api, gateway, worker] = [await ipOf('api'), await ipOf('push-gateway'), await ipOf('worker')];
   const addresses = await serviceAddresses(kubernetes);
@@ -36,7 +36,7 @@ async function tryConnections({ kubernetes, agent, stranger }: Cluster): Promise
       expected,
     ];
   const fromClient = from('client', agent);
-  const fromStranger = from('stranger', stranger);
+  const fromUnknownPod = from('stranger', unknownDevice);
   const fromPod = async (component: string, to: string, host: string, port: number, expected: Row[3]): Promise<Row> => [
     component,
     to,
@@ -47,11 +47,11 @@ async function tryConnections({ kubernetes, agent, stranger }: Cluster): Promise
     fromClient('api Service', new URL(addresses.api).hostname, 80, 'connected'),
     fromClient('gateway Service', new URL(addresses.push).hostname, 80, 'connected'),
     fromClient("api's ops port", api, ports.apiOps, 'timeout'),
-    fromStranger('api Service', new URL(addresses.api).hostname, 80, 'timeout'),
-    fromStranger('gateway Service', new URL(addresses.push).hostname, 80, 'timeout'),
-    fromStranger("api's ops port", api, ports.apiOps, 'timeout'),
-    fromStranger("gateway's ops port", gateway, ports.pushOps, 'timeout'),
-    fromStranger("worker's ops port", worker, ports.workerOps, 'timeout'),
+    fromUnknownPod('api Service', new URL(addresses.api).hostname, 80, 'timeout'),
+    fromUnknownPod('gateway Service', new URL(addresses.push).hostname, 80, 'timeout'),
+    fromUnknownPod("api's ops port", api, ports.apiOps, 'timeout'),
+    fromUnknownPod("gateway's ops port", gateway, ports.pushOps, 'timeout'),
+    fromUnknownPod("worker's ops port", worker, ports.workerOps, 'timeout'),
     fromPod('worker', 'receiver', 'receiver', 8090, 'connected'),
     fromPod('worker', 'mongodb', 'mongodb', ports.mongodb, 'connected'),
     fromPod('api', 'receiver', 'receiver', 8090, 'timeout'),

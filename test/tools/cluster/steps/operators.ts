@@ -33,16 +33,16 @@ export async function checkTargets({ reporter, kubernetes }: Cluster, prometheus
     const start = performance.now();
     const pods = (await Promise.all(components.map((component) => kubernetes.podsOf(component)))).flat();
     const expected = pods.filter(isReady).map(({ metadata }) => metadata.name);
-    let told = '';
+    let notified = '';
     const areUp = async () => {
       const targets = (await prometheus.targets()).filter(({ labels }) => labels.namespace === kubernetes.namespace);
-      told = targets.map(({ labels, health, lastError }) => `${labels.pod} ${health} ${lastError}`).join('\n');
+      notified = targets.map(({ labels, health, lastError }) => `${labels.pod} ${health} ${lastError}`).join('\n');
       const up = targets.filter(({ health, scrapePool }) => health === 'up' && scrapePool.startsWith(kind));
       const scraped = up.map(({ labels }) => labels.pod).sort();
       return targets.length === up.length && JSON.stringify(scraped) === JSON.stringify(expected.toSorted());
     };
     await waitUntil(areUp, { what: 'all are up', timeoutMs: limitMs, intervalMs: 2_000 }).catch((error) => {
-      throw new Error(`expected ${expected.join(', ')}; targets:\n${told}`, { cause: error });
+      throw new Error(`expected ${expected.join(', ')}; targets:\n${notified}`, { cause: error });
     });
     return [`${expected.length} targets up after ${seconds(start)} s`];
   });

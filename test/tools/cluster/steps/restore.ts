@@ -25,9 +25,11 @@ export async function checkRestore(cluster: Cluster, proxy: ReverseProxy, values
   await withAgentOutside(proxy, async (outside) => {
     if (!(await openEntrances(cluster, outside, proxy, values))) return;
     await reporter.check('MongoDB is restored from a mongodump as the page says', async () => {
-      const ways = await openWays(kubernetes);
+      const signInMethods = await openConnectionsOf(kubernetes);
       const url = proxy.entrances[0]?.url ?? '';
-      return withPageFolder((folder) => restore(kubernetes, outside, { url, folder, ways })).finally(ways.close);
+      return withPageFolder((folder) => restore(kubernetes, outside, { url, folder, signInMethods })).finally(
+        signInMethods.close,
+      );
     });
   });
   await kubernetes.kubectl(['delete', 'configmap', authorityName]);
@@ -37,12 +39,16 @@ interface Place {
   /** The URL at which an app reaches the api. */
   readonly url: string;
   readonly folder: string;
-  readonly ways: Ways;
+  readonly signInMethods: SignInMethods;
 }
 
-async function restore({ namespace, settled }: Kubernetes, outside: AgentClient, { url, folder, ways }: Place) {
+async function restore(
+  { namespace, settled }: Kubernetes,
+  outside: AgentClient,
+  { url, folder, signInMethods }: Place,
+) {
   const { functions, start } = findPreparation(namespace);
-  const variables = `export MONGODB_ADMIN='${ways.mongodb}' REDIS_ADMIN='${ways.redis}'`;
+  const variables = `export MONGODB_ADMIN='${signInMethods.mongodb}' REDIS_ADMIN='${signInMethods.redis}'`;
   const run = (lines: string) => {
     const { status, said } = runInShell(`set -euo pipefail\n${variables}\n${lines}`, { cwd: folder, timeout: limitMs });
     assert.equal(status, 0, said);
@@ -74,13 +80,13 @@ async function restore({ namespace, settled }: Kubernetes, outside: AgentClient,
 }
 
 /** Addresses of the stores for an administrator on this machine. */
-interface Ways {
+interface SignInMethods {
   readonly mongodb: string;
   readonly redis: string;
   close(): void;
 }
 
-async function openWays({ namespace, read }: Kubernetes): Promise<Ways> {
+async function openConnectionsOf({ namespace, read }: Kubernetes): Promise<SignInMethods> {
   const secret = async (name: string, key: string) =>
     Buffer.from((await read(['get', 'secret', name])).data[key], 'base64')
       .toString()

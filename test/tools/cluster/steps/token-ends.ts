@@ -33,8 +33,11 @@ export async function checkTokenEnds(
       reporter.check(`by ${name}: a stream ends 30 s after its token, by 4002`, async () => {
         const reports = await outside.call('outliveTokens', { api: url, push: url });
         assert.deepEqual(new Set(reports.map(({ end }) => end)), new Set(['4002 TOKEN_EXPIRED']));
-        for (const { way, ms } of reports) assert.ok(ms > leastMs, `${way}: after ${ms.toFixed(0)} ms already`);
-        return reports.map(({ way, end, ms }) => `${way}: ${end} ${(ms / 1_000).toFixed(1)} s after the login`);
+        for (const { signInMethod, ms } of reports)
+          assert.ok(ms > leastMs, `${signInMethod}: after ${ms.toFixed(0)} ms already`);
+        return reports.map(
+          ({ signInMethod, end, ms }) => `${signInMethod}: ${end} ${(ms / 1_000).toFixed(1)} s after the login`,
+        );
       }),
     ),
   );

@@ -87,15 +87,15 @@ interface StoredState {
   readonly deletesAt: number | undefined;
 }
 
-function findFault(told: Deletion | undefined, { isThere, isErased, deletesAt }: StoredState): string | undefined {
-  if (told === undefined) {
+function findFault(notified: Deletion | undefined, { isThere, isErased, deletesAt }: StoredState): string | undefined {
+  if (notified === undefined) {
     if (isErased) return 'an account was erased that nobody has deleted';
     return deletesAt === undefined ? undefined : 'an account is about to go that nobody has deleted';
   }
-  if (told.deletesAt === undefined) return isDue({ deletesAt }) ? 'an account was not erased in time' : undefined;
-  if (isDue(told)) return isThere ? 'an acknowledged deletion has left the account' : undefined;
+  if (notified.deletesAt === undefined) return isDue({ deletesAt }) ? 'an account was not erased in time' : undefined;
+  if (isDue(notified)) return isThere ? 'an acknowledged deletion has left the account' : undefined;
   if (isErased) return 'an account was erased before its time';
-  return deletesAt === told.deletesAt ? undefined : 'a deletion is not scheduled as it was told';
+  return deletesAt === notified.deletesAt ? undefined : 'a deletion is not scheduled as it was told';
 }
 
 /** Checks that an erased user has one event of the deletion, and that each subscriber received it, however often. */
@@ -105,9 +105,9 @@ function checkGoodbyes({ history, facts, subscribers }: AccountEvidence): void {
   }
   for (const { name, received } of subscribers) {
     const goodbyes = [...received.values()].filter(({ event }) => event.type === 'service.auth.events.deleted');
-    const told = Map.groupBy(goodbyes, ({ event }) => event.subject);
-    for (const userId of new Set([...facts.erased.keys(), ...told.keys()])) {
-      const count = told.get(userId)?.length ?? 0;
+    const notified = Map.groupBy(goodbyes, ({ event }) => event.subject);
+    for (const userId of new Set([...facts.erased.keys(), ...notified.keys()])) {
+      const count = notified.get(userId)?.length ?? 0;
       const detail = { subscriber: name, userId, count };
       if (!facts.erased.has(userId)) history.violate('a subscriber was told that somebody is gone who is not', detail);
       else if (count !== 1) history.violate('a subscriber has not one goodbye', detail);

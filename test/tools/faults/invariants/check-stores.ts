@@ -51,10 +51,10 @@ function checkUser(
   { email, home_group_id }: UserDocument,
   { ledger, history }: Pick<Evidence, 'ledger' | 'history'>,
 ): void {
-  const told = ledger.accounts.get(userId)?.person.holds.map((pair) => pair.email) ?? [first];
-  if (!told.includes(email)) history.violate('a user has another address than told', { userId, told, email });
+  const notified = ledger.accounts.get(userId)?.person.holds.map((pair) => pair.email) ?? [first];
+  if (!notified.includes(email)) history.violate('a user has another address than told', { userId, notified, email });
   if (person.groupId !== undefined && home_group_id !== person.groupId) {
-    history.violate('a user is in another group than told', { email, told: person.groupId, home_group_id });
+    history.violate('a user is in another group than told', { email, notified: person.groupId, home_group_id });
   }
 }
 
@@ -100,10 +100,10 @@ async function checkSessions({ ledger, history, collections, users, erased }: Ev
   const left = new Set(ledger.sessions.keys());
   for await (const { _id, user_id, is_revoked, revoked_reason, claims } of collections.sessions.find()) {
     left.delete(_id);
-    const told = ledger.sessions.get(_id)?.state;
-    const detail = { sessionId: _id, user_id, told, revoked_reason };
-    if (told === 'live' && is_revoked) history.violate('a session that its app has is revoked', detail);
-    if (told === 'ended' && !is_revoked) history.violate('a session that was ended is live', detail);
+    const notified = ledger.sessions.get(_id)?.state;
+    const detail = { sessionId: _id, user_id, notified, revoked_reason };
+    if (notified === 'live' && is_revoked) history.violate('a session that its app has is revoked', detail);
+    if (notified === 'ended' && !is_revoked) history.violate('a session that was ended is live', detail);
     const group = users.get(user_id)?.home_group_id;
     if (!is_revoked && claims.home_group_id !== group) {
       history.violate('a live session speaks of another group', { ...detail, group, claims });

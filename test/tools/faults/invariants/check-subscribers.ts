@@ -10,14 +10,14 @@ import { type Facts, isForNobody } from './facts.ts';
 /** Milliseconds within which events must arrive once no fault is left and no relay has leased them. */
 const drainMs = 90_000;
 /** Milliseconds of the longest lease that a relay takes on a row. */
-const longestLeaseMs = 600_000;
+const maxLeaseMs = 600_000;
 
 /** Waits until no event waits for a subscriber. */
 export async function waitForDelivery({ collections }: FaultStack, history: History): Promise<void> {
   const isWaiting = { state: { $ne: 'delivered' } } as const;
   // A relay that lost the answer to its claim does not send the claimed rows, so they wait until the lease ends.
   const last = await collections.outbox.findOne(isWaiting, { sort: { locked_until: -1 } });
-  const leaseMs = Math.min(longestLeaseMs, (last?.locked_until.getTime() ?? 0) - Date.now());
+  const leaseMs = Math.min(maxLeaseMs, (last?.locked_until.getTime() ?? 0) - Date.now());
   const isDone = async () => (await collections.outbox.countDocuments(isWaiting)) === 0;
   const options = { what: 'The deliveries', timeoutMs: Math.max(0, leaseMs) + drainMs, intervalMs: 250 };
   await waitUntil(isDone, options).catch(() => history.violate('events were not delivered', isWaiting));
@@ -89,8 +89,8 @@ function findFault(
   user: UserDocument | undefined,
   registration: Registration | undefined,
 ): string | undefined {
-  const told = registration?.firstGroupId ?? data.home_group_id;
-  const isRight = data.user_id === subject && data.home_group_id === told;
+  const notified = registration?.firstGroupId ?? data.home_group_id;
+  const isRight = data.user_id === subject && data.home_group_id === notified;
   const isOfThen = user === undefined || data.registered_at === user.created_at.toISOString();
   return isRight && isOfThen ? undefined : 'a subscriber was told something else than the app';
 }

@@ -16,7 +16,7 @@ export interface FaultKind {
 
 export interface InjectedFault {
   readonly detail: string;
-  mend(): Promise<void>;
+  fix(): Promise<void>;
 }
 
 /** Returns the primary, when there is one. */

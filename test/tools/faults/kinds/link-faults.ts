@@ -2,7 +2,7 @@ import { anyOf } from '../load/app.ts';
 import type { SubscriberMood } from '../stack/webhook-subscriber.ts';
 import type { FaultKind } from './fault.ts';
 
-const ways = ['reset', 'silence'] as const;
+const signInMethods = ['reset', 'silence'] as const;
 
 const cutMongo: FaultKind = {
   name: 'a process cut off from MongoDB',
@@ -10,12 +10,12 @@ const cutMongo: FaultKind = {
   holdMs: [1_000, 8_000],
   async inject({ services, replicaSet }, random) {
     const users = services.filter(({ service }) => service !== 'push-gateway');
-    const [{ name }, how] = [anyOf(random, users), anyOf(random, ways)];
+    const [{ name }, how] = [anyOf(random, users), anyOf(random, signInMethods)];
     for (const proxy of replicaSet.proxies) proxy.cut(how, [name]);
     return {
       detail: `${name}, ${how}`,
-      async mend() {
-        for (const proxy of replicaSet.proxies) proxy.mend();
+      async fix() {
+        for (const proxy of replicaSet.proxies) proxy.fix();
       },
     };
   },
@@ -26,9 +26,9 @@ const cutRedis: FaultKind = {
   isKill: false,
   holdMs: [1_000, 8_000],
   async inject({ services }, random) {
-    const [{ name, redisProxy }, how] = [anyOf(random, services), anyOf(random, ways)];
+    const [{ name, redisProxy }, how] = [anyOf(random, services), anyOf(random, signInMethods)];
     redisProxy.cut(how);
-    return { detail: `${name}, ${how}`, mend: async () => redisProxy.mend() };
+    return { detail: `${name}, ${how}`, fix: async () => redisProxy.fix() };
   },
 };
 
@@ -38,9 +38,9 @@ const cutApps: FaultKind = {
   holdMs: [200, 4_000],
   async inject({ services }, random) {
     const fronts = services.filter(({ front }) => front !== undefined);
-    const [{ name, front }, how] = [anyOf(random, fronts), anyOf(random, ways)];
+    const [{ name, front }, how] = [anyOf(random, fronts), anyOf(random, signInMethods)];
     front?.cut(how);
-    return { detail: `${name}, ${how}`, mend: async () => front?.mend() };
+    return { detail: `${name}, ${how}`, fix: async () => front?.fix() };
   },
 };
 
@@ -53,7 +53,7 @@ const slowSubscriber: FaultKind = {
   async inject({ subscribers }, random) {
     const [subscriber, mood] = [anyOf(random, subscribers), anyOf(random, moods)];
     subscriber.setMood(mood);
-    return { detail: `${subscriber.name}, ${mood}`, mend: async () => subscriber.setMood('good') };
+    return { detail: `${subscriber.name}, ${mood}`, fix: async () => subscriber.setMood('good') };
   },
 };
 
@@ -62,9 +62,9 @@ const cutMail: FaultKind = {
   isKill: false,
   holdMs: [3_000, 10_000],
   async inject({ mailServer }, random) {
-    const how = anyOf(random, ways);
+    const how = anyOf(random, signInMethods);
     mailServer.cut(how);
-    return { detail: how, mend: async () => mailServer.mend() };
+    return { detail: how, fix: async () => mailServer.fix() };
   },
 };
 

@@ -12,7 +12,7 @@ const killPrimary: FaultKind = {
     const { mongo } = stack.replicaSet;
     const member = await primaryOf(stack);
     await mongo.kill('SIGKILL', member);
-    return { detail: `member ${member}`, mend: () => mongo.start(member) };
+    return { detail: `member ${member}`, fix: () => mongo.start(member) };
   },
 };
 
@@ -27,7 +27,7 @@ const freezePrimary: FaultKind = {
     process.kill(pid, 'SIGSTOP');
     return {
       detail: `member ${member}`,
-      async mend() {
+      async fix() {
         process.kill(pid, 'SIGCONT');
       },
     };
@@ -43,7 +43,7 @@ const isolatePrimary: FaultKind = {
     const proxy = stack.replicaSet.proxies[member];
     const how = random() < 0.5 ? 'reset' : 'silence';
     proxy?.cut(how);
-    return { detail: `member ${member}, ${how}`, mend: async () => proxy?.mend() };
+    return { detail: `member ${member}, ${how}`, fix: async () => proxy?.fix() };
   },
 };
 
@@ -65,7 +65,7 @@ const fullDisk: FaultKind = {
     await disk?.fill();
     return {
       detail: `member ${diskMember}`,
-      async mend() {
+      async fix() {
         await disk?.empty();
         await replicaSet.restart(diskMember);
       },
@@ -83,7 +83,7 @@ const lagMajority: FaultKind = {
   holdMs: [20_000, 90_000],
   async inject(stack) {
     const primary = await primaryOf(stack);
-    return { detail: `behind member ${primary}`, mend: await stopOthers(stack.replicaSet.mongo, primary) };
+    return { detail: `behind member ${primary}`, fix: await stopOthers(stack.replicaSet.mongo, primary) };
   },
 };
 
@@ -102,7 +102,7 @@ const loseWrites: FaultKind = {
     await sleep(lagMs[0] + random() * (lagMs[1] - lagMs[0]));
     await mongo.kill('SIGKILL', member);
     await goOn();
-    return { detail: `member ${member}`, mend: () => mongo.start(member) };
+    return { detail: `member ${member}`, fix: () => mongo.start(member) };
   },
 };
 

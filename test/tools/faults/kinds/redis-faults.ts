@@ -24,7 +24,7 @@ const killRedis: FaultKind = {
   holdMs: [500, 6_000],
   async inject({ redis, redisDir }) {
     await redis.kill();
-    return { detail: '', mend: () => startRepaired({ redis, redisDir }) };
+    return { detail: '', fix: () => startRepaired({ redis, redisDir }) };
   },
 };
 
@@ -34,7 +34,7 @@ const emptyRedis: FaultKind = {
   holdMs: [0, 500],
   async inject({ redisClient }) {
     await redisClient.flushall();
-    return { detail: '', mend: async () => undefined };
+    return { detail: '', fix: async () => undefined };
   },
 };
 
@@ -45,7 +45,7 @@ const fullDisk: FaultKind = {
   findObstacle: ({ redisDisk }) => (redisDisk === undefined ? 'needs root and mount' : undefined),
   async inject({ redisDisk }) {
     await redisDisk?.fill();
-    return { detail: '', mend: async () => redisDisk?.empty() };
+    return { detail: '', fix: async () => redisDisk?.empty() };
   },
 };
 

@@ -15,7 +15,7 @@ const killService = (service: ServiceName): FaultKind => ({
     );
     instance.process.kill('SIGKILL');
     // The process's supervisor restarts it.
-    return { detail: instance.name, mend: async () => undefined };
+    return { detail: instance.name, fix: async () => undefined };
   },
 });
 
@@ -25,7 +25,7 @@ const killAll: FaultKind = {
   holdMs: [0, 1_000],
   async inject({ services }) {
     for (const { process } of services) process.kill('SIGKILL');
-    return { detail: '', mend: async () => undefined };
+    return { detail: '', fix: async () => undefined };
   },
 };
 
@@ -43,7 +43,7 @@ const timeJump: FaultKind = {
   async inject({ clock }, random) {
     const seconds = anyOf(random, jumps);
     await clock?.move(seconds);
-    return { detail: `${seconds} s`, mend: async () => clock?.move(0) };
+    return { detail: `${seconds} s`, fix: async () => clock?.move(0) };
   },
 };
 

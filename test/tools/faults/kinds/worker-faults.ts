@@ -40,7 +40,7 @@ const killErasing: FaultKind = {
       const isErasing = await awaitErasure(stack);
       for (const { process } of workersOf(stack)) process.kill('SIGKILL');
       await client.db('admin').command({ ...failPoint, mode: 'off' });
-      return { detail: isErasing ? `at ${namespace}` : 'none was under way', mend: async () => undefined };
+      return { detail: isErasing ? `at ${namespace}` : 'none was under way', fix: async () => undefined };
     } finally {
       await client.close();
     }
@@ -55,7 +55,7 @@ const freezeWorker: FaultKind = {
   async inject(stack, random) {
     const { name, process } = anyOf(random, workersOf(stack));
     process.kill('SIGSTOP');
-    return { detail: name, mend: async () => process.kill('SIGCONT') };
+    return { detail: name, fix: async () => process.kill('SIGCONT') };
   },
 };
 

@@ -9,7 +9,7 @@ import { callAuthorized, doubtSessions, endSessions, pick } from './sessions.ts'
 const undone = 0.4;
 
 /** Requests a code to a new address. */
-export async function askForAddress(app: App): Promise<void> {
+export async function askForEmail(app: App): Promise<void> {
   const { person } = app;
   const email = `Person-${person.id}-${randomUUID().slice(0, 8)}@Example.com`;
   const body = { current_password: heldBy(person).password, new_email: email };
@@ -20,7 +20,7 @@ export async function askForAddress(app: App): Promise<void> {
 }
 
 /** Changes the address with the code from the new one, which ends the user's other sessions. */
-export async function changeAddress(app: App, errand: Errand, code: string): Promise<void> {
+export async function changeEmail(app: App, errand: Errand, code: string): Promise<void> {
   const { person, device } = app;
   person.errand = undefined;
   const { email: before, password } = heldBy(person);
@@ -34,15 +34,15 @@ export async function changeAddress(app: App, errand: Errand, code: string): Pro
   if (reply?.status === 200) {
     adopt(person, { to, changes });
     endSessions(app, device);
-    if (person.random() < undone) person.wantedAddress = before;
+    if (person.random() < undone) person.wantedEmail = before;
   } else if (reply === undefined || isDoubtful(app, errand, wasUnsure, reply)) doubt(person, { to, changes });
   else for (const change of changes) change.outcome = 'none';
 }
 
 /** Gives the account its former address back, which ends all sessions and voids the password. */
-export async function undoAddress(app: App, email: string, undo_token: string): Promise<void> {
+export async function undoEmail(app: App, email: string, undo_token: string): Promise<void> {
   const { world, person } = app;
-  person.wantedAddress = undefined;
+  person.wantedEmail = undefined;
   const to = { email, password: undefined };
   const changes = [beginChange(person, 'undone'), beginChange(person, 'email_undone')];
   doubtSessions(app);

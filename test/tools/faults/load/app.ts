@@ -78,7 +78,7 @@ export interface Person {
   unsureChanges?: readonly ChangeRecord[] | undefined;
   errand?: Errand | undefined;
   /** The former address to which the user wants to return. */
-  wantedAddress?: string | undefined;
+  wantedEmail?: string | undefined;
   deletion?: Deletion | undefined;
   /** The user's group, as the answers say; undefined while a change of group has no answer. */
   groupId: string | undefined;
@@ -115,7 +115,7 @@ export interface Answered {
 }
 
 const tooManyRequests = 429;
-const longestPauseMs = 5_000;
+const maxPauseMs = 5_000;
 
 function outcomeOf(reply: Reply | undefined): Outcome {
   if (reply === undefined || reply.status >= 500 || reply.status === tooManyRequests) return 'unknown';
@@ -153,6 +153,6 @@ export async function callUntilAnswered(caller: Caller, call: Call): Promise<Ans
     const { reply, outcome } = await callOnce(caller, call);
     if (outcome !== 'unknown') return { reply, wasUnsure: attempt > 0 };
     if (world.isOver) return { reply: undefined, wasUnsure: true };
-    await pause((0.5 + person.random() / 2) * Math.min(longestPauseMs, 200 * 2 ** attempt));
+    await pause((0.5 + person.random() / 2) * Math.min(maxPauseMs, 200 * 2 ** attempt));
   }
 }

@@ -50,8 +50,8 @@ export function settle(person: Person, pair: Credentials): void {
 }
 
 /** Returns true if no change of the account is uncertain or under way. */
-export function isSettled({ holds, errand, wantedAddress, deletion }: Person): boolean {
-  const isOpen = errand !== undefined || wantedAddress !== undefined || deletion !== undefined;
+export function isSettled({ holds, errand, wantedEmail, deletion }: Person): boolean {
+  const isOpen = errand !== undefined || wantedEmail !== undefined || deletion !== undefined;
   return !isOpen && holds.length === 1;
 }
 
@@ -86,10 +86,10 @@ export function meetDeletion({ world, person }: App, { status, details }: Reply)
   const { deletion } = person;
   const isGone = status === 401;
   const deletesAt = isGone ? 0 : Date.parse(String(details.deletes_at));
-  const told = deletion?.deletesAt;
-  const detail = { person: person.id, told, deletesAt };
+  const notified = deletion?.deletesAt;
+  const detail = { person: person.id, notified, deletesAt };
   if (deletion === undefined) world.history.violate('an account is deleted that nobody has deleted', detail);
-  else if (told !== undefined && (isGone ? !isDue(deletion) : told !== deletesAt)) {
+  else if (notified !== undefined && (isGone ? !isDue(deletion) : notified !== deletesAt)) {
     world.history.violate('an account is deleted at another time than told', detail);
   }
   const ordered = lastOrder(person);

@@ -46,7 +46,7 @@ export interface History {
    * Returns the longest time without a success of the kind, between the last success before `from` and the first after
    * `to`.
    */
-  longestGap(sort: Sort, from: number, to: number): number;
+  maxGap(sort: Sort, from: number, to: number): number;
   close(): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export function createHistory(file: string = devNull): History {
     violations,
     counts,
     lastSuccess: (sort) => successes[sort].at(-1) ?? 0,
-    longestGap(sort, from, to) {
+    maxGap(sort, from, to) {
       const all = successes[sort];
       const first = all.findLastIndex((at) => at <= from);
       let last = all[first] ?? from;

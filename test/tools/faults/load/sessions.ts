@@ -75,9 +75,9 @@ export async function logIn(app: App): Promise<void> {
     refusal = reply;
     if (reply.status !== 401) break;
   }
-  const voided = person.holds.find(({ password }) => password === undefined);
+  const revoked = person.holds.find(({ password }) => password === undefined);
   if (refusal?.status === 401 && person.deletion !== undefined) meetDeletion(app, refusal);
-  else if (refusal?.status === 401 && voided !== undefined) settle(person, voided);
+  else if (refusal?.status === 401 && revoked !== undefined) settle(person, revoked);
   else if (refusal !== undefined) {
     world.history.violate('a right password was refused', { person: person.id, ...pick(refusal) });
   }
@@ -147,7 +147,7 @@ export async function sendWhileOthersRefresh<T>(app: App, send: () => Promise<T>
   return answer;
 }
 
-const mostRounds = 8;
+const maxRounds = 8;
 
 /**
  * Sends a request with the device's access token. After a 401 it refreshes and repeats the request, as the catalogue
@@ -159,7 +159,7 @@ export async function callAuthorized(
 ): Promise<(Answered & { readonly reply: Reply }) | undefined> {
   const { device } = app;
   let wasUnsure = false;
-  for (let round = 0; round < mostRounds; round += 1) {
+  for (let round = 0; round < maxRounds; round += 1) {
     if (device.mustRefresh && (await refresh(app)) !== 'refreshed') return undefined;
     const accessToken = device.session?.accessToken ?? '';
     const answered = await callUntilAnswered(app, { ...call, request: () => ({ ...call.request(), accessToken }) });

@@ -4,11 +4,11 @@ import { type App, anyOf, callUntilAnswered, type Person, type World } from './a
 import type { InviteRecord, Registration } from './ledger.ts';
 import { callAuthorized, pick } from './sessions.ts';
 
-const mostInvitesTried = 30;
+const maxInvitesTried = 30;
 
 /** Returns one of the newest invites, most of which are valid. */
 function findInvite({ ledger }: World, { random, groupId }: Person): InviteRecord | undefined {
-  const newest = [...ledger.invites.values()].slice(-mostInvitesTried).filter((invite) => invite.groupId !== groupId);
+  const newest = [...ledger.invites.values()].slice(-maxInvitesTried).filter((invite) => invite.groupId !== groupId);
   return newest.length === 0 ? undefined : anyOf(random, newest);
 }
 

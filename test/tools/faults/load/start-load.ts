@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRandom } from '../../../model/simulate-refresh.ts';
-import { askForAddress, changeAddress, undoAddress } from './addresses.ts';
+import { askForEmail, changeEmail, undoEmail } from './addresses.ts';
 import { type App, anyOf, type Person, type World } from './app.ts';
 import { endAppConnections } from './app-request.ts';
 import { arrivedCode, askForCode } from './codes.ts';
@@ -37,7 +37,7 @@ const hasSettledAccount = ({ person }: App) => isSettled(person);
 
 /** Changes that verify the address. For an account without such a change, a deletion by code voids the password. */
 const proofs: readonly ChangeKind[] = ['reset', 'email_changed', 'email_undone'];
-const hasVerifiedAddress = ({ person }: App) =>
+const hasVerifiedEmail = ({ person }: App) =>
   person.account?.changes.some(({ kind, outcome }) => outcome === 'done' && proofs.includes(kind)) === true;
 
 const steps: readonly Step[] = [
@@ -52,8 +52,8 @@ const steps: readonly Step[] = [
   [6, createInvite, ({ person }) => person.isOwner && person.groupId !== undefined],
   [3, changePassword, hasSettledAccount],
   [3, (app) => askForCode(app, 'password_reset'), hasSettledAccount],
-  [3, askForAddress, hasSettledAccount],
-  [1, (app) => askForCode(app, 'account_deletion'), (app) => hasSettledAccount(app) && hasVerifiedAddress(app)],
+  [3, askForEmail, hasSettledAccount],
+  [1, (app) => askForCode(app, 'account_deletion'), (app) => hasSettledAccount(app) && hasVerifiedEmail(app)],
   [1, orderDeletion, hasSettledAccount],
   [1, tryFormer, ({ person }) => person.account?.former.length !== 0],
 ];
@@ -98,17 +98,17 @@ async function startAfresh(app: App): Promise<void> {
 async function runErrand(app: App): Promise<boolean> {
   const { world, person, device } = app;
   const code = arrivedCode(app);
-  const { errand, wantedAddress } = person;
+  const { errand, wantedEmail } = person;
   if (errand !== undefined && code !== undefined) {
     if (errand.purpose === 'password_reset') await resetPassword(app, errand, code);
     else if (errand.purpose === 'account_deletion') await confirmDeletion(app, errand, code);
-    else if (device.session?.state === 'live') await changeAddress(app, errand, code);
+    else if (device.session?.state === 'live') await changeEmail(app, errand, code);
     else return false;
     return true;
   }
-  const token = wantedAddress === undefined ? undefined : world.mailbox.takeUndoToken(wantedAddress);
-  if (wantedAddress === undefined || token === undefined) return false;
-  await undoAddress(app, wantedAddress, token);
+  const token = wantedEmail === undefined ? undefined : world.mailbox.takeUndoToken(wantedEmail);
+  if (wantedEmail === undefined || token === undefined) return false;
+  await undoEmail(app, wantedEmail, token);
   return true;
 }
 

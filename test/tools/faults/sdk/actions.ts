@@ -2,7 +2,7 @@ import { AuthError } from '@auth-account/client';
 import type { Registration } from '../load/ledger.ts';
 import type { App } from './phone.ts';
 import { attempt, type SdkUser, stateOf } from './sdk-user.ts';
-import { openSession } from './ways-in.ts';
+import { openSession } from './sign-in-calls.ts';
 
 /** Something that a user does with the running app. */
 export type Action = (user: SdkUser, app: App) => Promise<void>;
@@ -29,10 +29,10 @@ export const register: Action = async (user, app) => {
     ? ({ space_creation_mode: 'JOIN_EXISTING', invite_token: invite } as const)
     : ({ space_creation_mode: 'CREATE_NEW_HOME' } as const);
   const work = (auth: App['auth']) => auth.register({ email, password, ...space });
-  const told = await attempt(user, app, 'register', work, overInvite);
-  if (told instanceof AuthError) {
+  const notified = await attempt(user, app, 'register', work, overInvite);
+  if (notified instanceof AuthError) {
     // The registration was refused because of this invite, so the user fills in a new form, and nobody is registered.
-    if (overInvite.has(told.code)) {
+    if (overInvite.has(notified.code)) {
       form.outcome = 'refused';
       user.household.invite = undefined;
       user.registration = undefined;
@@ -40,18 +40,18 @@ export const register: Action = async (user, app) => {
     return;
   }
   form.outcome = 'acknowledged';
-  form.userId = told.user_id;
-  form.firstGroupId = told.home_group_id;
+  form.userId = notified.user_id;
+  form.firstGroupId = notified.home_group_id;
 };
 
 export const logIn: Action = async (user, app) => {
   const { figures } = user;
   user.isLoginUnsure = true;
   user.wantsOut = false;
-  const told = await openSession(user, app);
-  if (told instanceof AuthError) return;
+  const notified = await openSession(user, app);
+  if (notified instanceof AuthError) return;
   user.isLoginUnsure = false;
-  user.sessionId = told.session_id;
+  user.sessionId = notified.session_id;
   figures.sessions += 1;
 };
 
@@ -73,19 +73,19 @@ export const read: Action = async (user, app) => {
 };
 
 const readAccount: Action = async (user, app) => {
-  const told = await attempt(user, app, 'account.find', (auth) => auth.account.find());
-  if (told instanceof AuthError || told.user_id === user.registration?.userId) return;
+  const notified = await attempt(user, app, 'account.find', (auth) => auth.account.find());
+  if (notified instanceof AuthError || notified.user_id === user.registration?.userId) return;
   user.world.history.violate('an app of the client read the account of somebody else', { user: user.id });
 };
 
 const readSessions: Action = async (user, app) => {
   const { sessionId } = user;
-  const told = await attempt(user, app, 'sessions.list', (auth) => auth.sessions.list());
+  const notified = await attempt(user, app, 'sessions.list', (auth) => auth.sessions.list());
   // A login without an answer may have replaced the session.
   if (
     user.isLoginUnsure ||
-    told instanceof AuthError ||
-    told.sessions.some(({ session_id }) => session_id === sessionId)
+    notified instanceof AuthError ||
+    notified.sessions.some(({ session_id }) => session_id === sessionId)
   )
     return;
   user.world.history.violate('an app of the client does not find its own session', { user: user.id, sessionId });
@@ -97,8 +97,8 @@ export const move: Action = async (user, app) => {
   const { invite } = household;
   if (isHost) {
     if (invite !== undefined) return;
-    const told = await attempt(user, app, 'invites.create', (auth) => auth.invites.create());
-    if (!(told instanceof AuthError)) household.invite = told.invite_token;
+    const notified = await attempt(user, app, 'invites.create', (auth) => auth.invites.create());
+    if (!(notified instanceof AuthError)) household.invite = notified.invite_token;
   } else if (invite === undefined || random() < 0.5) {
     await attempt(user, app, 'group.leave', (auth) => auth.group.leave());
   } else {

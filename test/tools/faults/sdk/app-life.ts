@@ -7,7 +7,7 @@ export interface AppLife {
   isOver(): boolean;
   end(): void;
   /** Passes the outcome on to the app, unless the app has ended before. */
-  tell<T>(outcome: Promise<T>): Promise<T>;
+  notify<T>(outcome: Promise<T>): Promise<T>;
 }
 
 /** A promise for the code of a killed app, which never settles. */
@@ -24,7 +24,7 @@ export function beginLife(kept: AuthStorage): AppLife {
       isOver = true;
       for (const timer of running) clearTimeout(timer);
     },
-    tell: (outcome) =>
+    notify: (outcome) =>
       outcome.then(
         (value) => unlessOver(async () => value),
         (error) => unlessOver(() => Promise.reject(error)),

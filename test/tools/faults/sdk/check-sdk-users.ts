@@ -22,7 +22,7 @@ export async function checkSdkUsers(evidence: SdkEvidence): Promise<void> {
   await Promise.all([
     ...evidence.users.map((user) => checkSignedIn(user, evidence)),
     checkLogouts(evidence),
-    checkWaysIn(evidence),
+    checkSignInMethods(evidence),
   ]);
   for (const { id, phone } of evidence.users) {
     for (const said of phone.secrets.leaks()) {
@@ -68,12 +68,12 @@ async function findFault(user: SdkUser): Promise<Fault | undefined> {
 }
 
 /** Checks that every account has the way in that its app was told of. */
-async function checkWaysIn({ users, history, collections }: SdkEvidence): Promise<void> {
-  for (const { id, wayIn, hasWay, registration } of users) {
-    if (!hasWay || registration?.userId === undefined) continue;
+async function checkSignInMethods({ users, history, collections }: SdkEvidence): Promise<void> {
+  for (const { id, signInMethod, hasSignInMethod, registration } of users) {
+    if (!hasSignInMethod || registration?.userId === undefined) continue;
     const stored = await collections.users.findOne({ _id: registration.userId });
-    const has = wayIn === 'totp' ? stored?.totp !== undefined : (stored?.passkeys ?? []).length > 0;
-    if (!has) history.violate('a way in of a user of the client is gone', { user: id, wayIn });
+    const has = signInMethod === 'totp' ? stored?.totp !== undefined : (stored?.passkeys ?? []).length > 0;
+    if (!has) history.violate('a way in of a user of the client is gone', { user: id, signInMethod });
   }
 }
 

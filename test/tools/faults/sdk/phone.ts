@@ -43,11 +43,11 @@ export interface PhoneOptions extends Omit<NetworkOptions, 'secrets'> {
   readonly isBound: boolean;
 }
 
-export function createPhone({ onEvent, isBound, ...ways }: PhoneOptions): Phone {
+export function createPhone({ onEvent, isBound, ...signInMethods }: PhoneOptions): Phone {
   const bound = isBound ? { boundKey: boundKey(memoryKeys(), { origin: testIssuer }) } : {};
   const storage = memoryStorage();
   const secrets = createSecrets();
-  const network = createPhoneNetwork({ ...ways, secrets });
+  const network = createPhoneNetwork({ ...signInMethods, secrets });
   const foreground = createSwitch();
   const authenticator = createAuthenticator({ origin: appOrigin });
   let running: { readonly auth: Auth; readonly life: AppLife } | undefined;
@@ -60,15 +60,15 @@ export function createPhone({ onEvent, isBound, ...ways }: PhoneOptions): Phone 
     start() {
       const life = beginLife(storage);
       const bridge = {
-        create: (options: never) => life.tell(Promise.resolve(authenticator.create(options))),
-        get: (options: never) => life.tell(Promise.resolve(authenticator.get(options))),
+        create: (options: never) => life.notify(Promise.resolve(authenticator.create(options))),
+        get: (options: never) => life.notify(Promise.resolve(authenticator.get(options))),
       };
       const auth = createAuthClient({
         groups: [account, household, passkeys(bridge), secondFactor, sessions],
         baseUrl: 'http://api.example.com',
         storage: life.storage,
         timers: life.timers,
-        fetch: (url, init) => (life.isOver() ? never() : life.tell(network.fetch(url, init))),
+        fetch: (url, init) => (life.isOver() ? never() : life.notify(network.fetch(url, init))),
         WebSocket: network.WebSocket,
         connectivity: network.signal,
         appState: foreground.signal,

@@ -42,13 +42,13 @@ export interface SdkUser {
   readonly household: Household;
   readonly phone: Phone;
   /** The way in that the user adds, or the password alone. */
-  readonly wayIn: 'password' | 'totp' | 'passkey';
+  readonly signInMethod: 'password' | 'totp' | 'passkey';
   readonly figures: SdkFigures;
   /** Sessions that the user has logged out. */
   readonly loggedOut: Set<string>;
   registration: Registration | undefined;
   /** True if an answer said that the account has the way in. */
-  hasWay: boolean;
+  hasSignInMethod: boolean;
   /** Seed of the user's latest authenticator app. */
   secret: string | undefined;
   /** The latest step of the app whose code was sent. */
@@ -86,14 +86,14 @@ export function createSdkUser({ world, id, seed, isHost, household }: SdkUserOpt
     isHost,
     household,
     phone: createPhone({ apiPorts, gatewayPorts, random, onEvent, isBound: id % 4 < 2 }),
-    wayIn: (['password', 'totp', 'passkey'] as const)[id % 3] ?? 'password',
+    signInMethod: (['password', 'totp', 'passkey'] as const)[id % 3] ?? 'password',
     figures: {
       ...{ sessions: 0, lost: 0, signOuts: 0, offline: 0, kills: 0, answered: 0, failed: 0 },
       ...{ bySecondFactor: 0, byPasskey: 0 },
     },
     loggedOut: new Set(),
     registration: undefined,
-    hasWay: false,
+    hasSignInMethod: false,
     secret: undefined,
     lastStep: 0,
     app: undefined,

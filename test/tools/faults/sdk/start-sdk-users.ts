@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Action, logIn, logOut, move, read, register } from './actions.ts';
 import { createSdkUser, type Household, killApp, type SdkUser, type SdkWorld, startApp, stateOf } from './sdk-user.ts';
-import { addWay, lacksWay } from './ways-in.ts';
+import { addSignInMethod, lacksSignInMethod } from './sign-in-calls.ts';
 
 /** Users of the client who use their apps as usual while things break. */
 export interface SdkUsers {
@@ -96,7 +96,7 @@ async function doNext(user: SdkUser, rest: Rest): Promise<void> {
   if (user.app === undefined) await startApp(user);
   if (user.registration?.outcome !== 'acknowledged') await useApp(user, register);
   else if (stateOf(user).status === 'signed_in') {
-    if (lacksWay(user) && user.random() < 0.5) await useApp(user, addWay);
+    if (lacksSignInMethod(user) && user.random() < 0.5) await useApp(user, addSignInMethod);
     else await choose(user)(user, rest);
   } else await useApp(user, logIn);
 }

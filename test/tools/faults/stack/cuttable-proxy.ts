@@ -10,7 +10,7 @@ export interface CuttableProxy {
   /** Breaks existing and new connections, all of them or only those whose first bytes contain one of the texts. */
   cut(how: Cut, clients?: readonly string[]): void;
   /** Lets new connections work again, and passes on data that were held back. */
-  mend(): void;
+  fix(): void;
   close(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export async function startCuttableProxy(target: number): Promise<CuttableProxy>
       cut = { how, clients };
       for (const lane of lanes) if (isCut(lane)) breakUp(lane);
     },
-    mend() {
+    fix() {
       cut = undefined;
       for (const { client, server: behind } of lanes) {
         client.resume();

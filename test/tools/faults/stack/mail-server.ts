@@ -7,7 +7,7 @@ export interface MailServer {
   /** The server's entry in `EVENT_SUBSCRIBERS`. */
   readonly configuration: object;
   cut(how: Cut): void;
-  mend(): void;
+  fix(): void;
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export async function startMailServer(mailbox: Pick<FilledMailbox, 'take'>): Pro
   return {
     configuration: { name: 'mail', kind: 'smtp', url, from: 'faults@example.com', starttls: false },
     cut: (how) => proxy.cut(how),
-    mend: proxy.mend,
+    fix: proxy.fix,
     async close() {
       await proxy.close();
       await sink.stop();

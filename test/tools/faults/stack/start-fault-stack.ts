@@ -18,7 +18,7 @@ import { openGuardedFolder } from '../../../support/create-process-guard.ts';
 import { passkeySettings } from '../../../support/passkeys.ts';
 import { processEnvironment } from '../../../support/process-environment.ts';
 import { unlimitedRequests } from '../../../support/test-environment.ts';
-import { providerName } from '../ways/federated-user.ts';
+import { providerName } from '../sign-in/federated-user.ts';
 import { createFakedClock, type FakedClock } from './faked-clock.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';
 import { createMailbox, type FilledMailbox } from './mailbox.ts';

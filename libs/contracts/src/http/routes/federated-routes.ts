@@ -21,6 +21,8 @@ import {
 } from '../federated.ts';
 import { Uuid } from '../fields.ts';
 import { TokenResponse, tokenExample } from '../login.ts';
+import { enabledIf } from '../route.ts';
+import { reauthenticationExamples } from '../second-factor.ts';
 import {
   EventTokenRefusal,
   eventTokenRefusalExample,
@@ -29,9 +31,7 @@ import {
   ProviderNoticeResponse,
   providerNoticeExample,
   providerNoticeExamples,
-} from '../provider-notice.ts';
-import { enabledIf } from '../route.ts';
-import { freshExamples } from '../second-factor.ts';
+} from '../security-event-token.ts';
 import {
   access,
   codeSent,
@@ -221,7 +221,7 @@ export const federatedRoutes = enabledIf('IDENTITY_PROVIDERS', {
     auth: 'bearer',
     params: { identity: Uuid },
     body: UnlinkIdentityRequest,
-    requests: freshExamples,
+    requests: reauthenticationExamples,
     success: {
       status: 200,
       description: 'The identity is gone.',

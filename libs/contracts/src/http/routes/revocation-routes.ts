@@ -16,7 +16,7 @@ export const revocationRoutes = enabledIf('REVOCATION_FEED_SECRETS_FILE', {
       'The caller is a sibling service with a secret of its own. Without such secrets the service has no feed: 404.',
     method: 'post',
     path: '/api/v1/revocations',
-    auth: 'sibling',
+    auth: 'internalService',
     finality: 'none',
     headers: commonHeaders,
     body: RevocationsRequest,

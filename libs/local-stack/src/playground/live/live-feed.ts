@@ -4,11 +4,11 @@ import type { LiveMessage } from './step.ts';
 /** Sends server-sent events to every open page. */
 export interface LiveFeed {
   follow(res: ServerResponse): void;
-  tell(message: LiveMessage): void;
+  notify(message: LiveMessage): void;
 }
 
 /** Limit for the data that wait for one page, in bytes. */
-const longestQueue = 4_194_304;
+const maxQueue = 4_194_304;
 
 export function createLiveFeed(): LiveFeed {
   const readers = new Set<ServerResponse>();
@@ -20,11 +20,11 @@ export function createLiveFeed(): LiveFeed {
       readers.add(res);
       res.once('close', () => readers.delete(res));
     },
-    tell(message) {
+    notify(message) {
       const line = `data: ${JSON.stringify(message)}\n\n`;
       for (const reader of readers) {
         // The page has stopped reading. If it is still alive, it opens the feed again.
-        if (reader.writableLength > longestQueue) reader.destroy();
+        if (reader.writableLength > maxQueue) reader.destroy();
         else reader.write(line);
       }
     },

@@ -1,4 +1,4 @@
-import type { EventTokenRefusal } from '@auth-account/contracts/http/provider-notice';
+import type { EventTokenRefusal } from '@auth-account/contracts/http/security-event-token';
 import { type AppError as AnyAppError, AppError, isAppError, toHttp } from '@auth-account/errors';
 import { DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
@@ -9,7 +9,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { Audit } from '../../audit/audit.ts';
 import { isAuthorizationStatus } from '../../audit/events.ts';
 import { RequestAbandoned } from '../../request/assert-client-connected.ts';
-import { type NoticeFault, NoticeRefusal } from '../../security/providers/provider.ts';
+import { SecurityEventRefusal, type SecurityEventTokenFault } from '../../security/providers/provider.ts';
 import { contextOf, type RequestContext } from '../request-context.ts';
 import { sendJson } from '../send-json.ts';
 
@@ -102,7 +102,7 @@ function unreadable(cause: unknown): AnyAppError {
   return new AppError('ERR-VALIDATION-FAILED', { details: [{ ...item, loc: ['body'] }], cause });
 }
 
-const refusalByFault: Partial<Record<NoticeFault, EventTokenRefusal['err']>> = {
+const refusalByFault: Partial<Record<SecurityEventTokenFault, EventTokenRefusal['err']>> = {
   algorithm: 'invalid_key',
   key: 'invalid_key',
   signature: 'authentication_failed',
@@ -116,7 +116,7 @@ const refusalByFault: Partial<Record<NoticeFault, EventTokenRefusal['err']>> = {
  */
 function eventTokenRefusal({ code, cause }: AppError): EventTokenRefusal | undefined {
   if (code !== 'ERR-IDENTITY-TOKEN-INVALID' && code !== 'ERR-VALIDATION-FAILED') return;
-  const fault = cause instanceof NoticeRefusal ? cause.fault : 'malformed';
+  const fault = cause instanceof SecurityEventRefusal ? cause.fault : 'malformed';
   return {
     err: refusalByFault[fault] ?? 'invalid_request',
     description: `The security event token is refused: ${fault}.`,

@@ -138,12 +138,13 @@ interface WantedClientData extends Pick<PasskeySettings, 'origins'> {
  * accepts a credential that a page of somebody else has asked for in a frame.
  */
 function assertClientData(clientDataJSON: string, { type, challenge, origins }: WantedClientData): void {
-  const told = JSON.parse(isoBase64URL.toUTF8String(clientDataJSON));
-  const isFramed = (told.crossOrigin !== undefined && told.crossOrigin !== false) || told.topOrigin !== undefined;
+  const notified = JSON.parse(isoBase64URL.toUTF8String(clientDataJSON));
+  const isFramed =
+    (notified.crossOrigin !== undefined && notified.crossOrigin !== false) || notified.topOrigin !== undefined;
   if (isFramed) throw new FaultyPasskey('cross_origin');
-  if (told.type !== type) throw new FaultyPasskey('ceremony');
-  if (told.challenge !== challenge) throw new FaultyPasskey('challenge');
-  if (!origins.includes(told.origin)) throw new FaultyPasskey('origin');
+  if (notified.type !== type) throw new FaultyPasskey('ceremony');
+  if (notified.challenge !== challenge) throw new FaultyPasskey('challenge');
+  if (!origins.includes(notified.origin)) throw new FaultyPasskey('origin');
 }
 
 interface WantedAuthenticator extends Pick<PasskeySettings, 'rpId'> {

@@ -18,10 +18,10 @@ export interface ExchangeCodeDeps {
 }
 
 /** Limit for the codes of a provider that are exchanged at once. */
-const mostAtOnce = 32;
+const maxAtOnce = 32;
 
 /**
- * Creates the exchange of a provider's codes. The client is loaded with the first code. Above {@link mostAtOnce} a code is
+ * Creates the exchange of a provider's codes. The client is loaded with the first code. Above {@link maxAtOnce} a code is
  * not exchanged, so that a slow provider holds neither more connections of the process nor every login.
  */
 export function createExchangeCode(exchange: ProviderExchange, { fetch, now, onEnd }: ExchangeCodeDeps): ExchangeCode {
@@ -36,7 +36,7 @@ export function createExchangeCode(exchange: ProviderExchange, { fetch, now, onE
   }
   let underWay = 0;
   return async (code, { clientId, sub }) => {
-    if (underWay >= mostAtOnce) return fail('unavailable', new Error(`${mostAtOnce} exchanges are under way`));
+    if (underWay >= maxAtOnce) return fail('unavailable', new Error(`${maxAtOnce} exchanges are under way`));
     underWay += 1;
     try {
       loaded ??= load();

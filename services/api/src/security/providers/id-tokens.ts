@@ -1,5 +1,5 @@
 import type { IdentityProvider } from '@auth-account/config';
-import type { VerifyIdToken, VerifyNotice } from './provider.ts';
+import type { VerifyIdToken, VerifySecurityEventToken } from './provider.ts';
 import type { ProviderKeysDeps } from './provider-keys.ts';
 import type { VerifyDeps } from './verify-id-token.ts';
 
@@ -8,7 +8,7 @@ export interface IdTokenDeps extends Omit<ProviderKeysDeps, 'url'>, VerifyDeps {
 /** The checks of a provider's signatures. */
 export interface ProviderVerifiers {
   readonly idToken: VerifyIdToken;
-  readonly notice: VerifyNotice;
+  readonly notice: VerifySecurityEventToken;
 }
 
 /**
@@ -20,9 +20,12 @@ export function createProviderVerifiers(provider: IdentityProvider, deps: IdToke
   async function load(): Promise<ProviderVerifiers> {
     const { createProviderKeys } = await import('./provider-keys.ts');
     const { createVerify } = await import('./verify-id-token.ts');
-    const { createVerifyNotice } = await import('./verify-notice.ts');
+    const { createVerifySecurityEventToken } = await import('./verify-security-event-token.ts');
     const keys = createProviderKeys({ ...deps, url: provider.jwksUri });
-    return { idToken: createVerify(provider, keys, deps), notice: createVerifyNotice(provider, keys, deps.now) };
+    return {
+      idToken: createVerify(provider, keys, deps),
+      notice: createVerifySecurityEventToken(provider, keys, deps.now),
+    };
   }
   const loadOnce = () => {
     loaded ??= load();

@@ -32,7 +32,7 @@ interface Known {
 
 const secondMs = 1_000;
 /** Time for which keys may be kept if the provider says nothing, and the limits of what it may say. */
-const [usualMs, leastMs, mostMs] = [300 * secondMs, 60 * secondMs, 86_400 * secondMs];
+const [usualMs, leastMs, maxMs] = [300 * secondMs, 60 * secondMs, 86_400 * secondMs];
 /** Time for which keys that are no longer fresh are used if the provider does not answer. */
 const staleMs = 3_600 * secondMs;
 /** Least time after an answer before an unknown key is a reason to ask again. */
@@ -122,5 +122,5 @@ function keptMsOf(headers: Headers): number {
   const [, seconds] = /\bmax-age=(\d+)/i.exec(control) ?? [];
   if (seconds === undefined) return usualMs;
   const age = Number(headers.get('Age') ?? 0) || 0;
-  return Math.min(mostMs, Math.max(leastMs, (Number(seconds) - age) * secondMs));
+  return Math.min(maxMs, Math.max(leastMs, (Number(seconds) - age) * secondMs));
 }

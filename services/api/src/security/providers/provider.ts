@@ -1,7 +1,7 @@
 import type { TokenFault } from './provider-metrics.ts';
 
 /** Kinds of notices about a person. Nothing follows from `other`. */
-export const noticeKinds = [
+export const securityEventSenders = [
   'consent_revoked',
   'account_deleted',
   'account_disabled',
@@ -12,19 +12,19 @@ export const noticeKinds = [
   'relay_on',
   'other',
 ] as const;
-export type NoticeKind = (typeof noticeKinds)[number];
+export type SecurityEventKind = (typeof securityEventSenders)[number];
 
 /** A notice whose signature was checked. */
-export interface ProviderNotice {
+export interface SecurityEventToken {
   /** The provider's id of the notice. The same notice may come again. */
   readonly id: string;
   /** Time at which the provider signed it, in whole seconds. */
   readonly signedAt: Date;
-  readonly events: readonly NoticeEvent[];
+  readonly events: readonly SecurityEvent[];
 }
 
-export interface NoticeEvent {
-  readonly kind: NoticeKind;
+export interface SecurityEvent {
+  readonly kind: SecurityEventKind;
   /** The provider's id of the person; undefined if the event names none. */
   readonly sub: string | undefined;
   /** Reason for which nothing follows from an event that was not understood. */
@@ -32,7 +32,7 @@ export interface NoticeEvent {
 }
 
 /** Faults of notices, with their explanations in docs/audit.md. From `issuer` on, the provider itself has signed it. */
-export const noticeFaults = {
+export const securityEventTokenFaults = {
   malformed: 'not readable, or without what a notice must have',
   algorithm: '',
   key: 'unknown',
@@ -41,24 +41,24 @@ export const noticeFaults = {
   audience: 'of another app',
   time: 'signed more than 7 days ago, or over',
 } as const satisfies Partial<Record<TokenFault, string>>;
-export type NoticeFault = keyof typeof noticeFaults;
+export type SecurityEventTokenFault = keyof typeof securityEventTokenFaults;
 
 /** Returns the notice, or the fault for which the token does not count. */
-export type VerifyNotice = (token: string) => Promise<ProviderNotice | NoticeFault>;
+export type VerifySecurityEventToken = (token: string) => Promise<SecurityEventToken | SecurityEventTokenFault>;
 
 /** Cause of the refusal of a notice. */
-export class NoticeRefusal extends Error {
-  override readonly name = 'NoticeRefusal';
-  readonly fault: NoticeFault;
+export class SecurityEventRefusal extends Error {
+  override readonly name = 'SecurityEventRefusal';
+  readonly fault: SecurityEventTokenFault;
 
-  constructor(fault: NoticeFault) {
+  constructor(fault: SecurityEventTokenFault) {
     super(`the notice was refused: ${fault}`);
     this.fault = fault;
   }
 }
 
 /** Longest time since a notice was signed, in seconds. Until then a provider may send it again. */
-export const noticeSeconds = 7 * 86_400;
+export const securityEventSeconds = 7 * 86_400;
 /** Difference between the provider's clock and ours, in seconds, that is put up with. */
 export const toleranceSeconds = 60;
 
@@ -72,7 +72,7 @@ export interface VerifiedIdentity {
   /** Address that the provider names; undefined if it names none that an account could have. */
   readonly email: string | undefined;
   /** True if the provider has given out the address itself and says that it is this person's. */
-  readonly isOwnAddress: boolean;
+  readonly isOwnEmail: boolean;
   readonly name: string | undefined;
 }
 

@@ -9,11 +9,11 @@ import type { ProviderKeys } from './provider-keys.ts';
 import type { TokenFault } from './provider-metrics.ts';
 
 /** Longest time since the token was issued. Its nonce is ten minutes old at most. */
-const longestAge = '1 h';
+const maxAge = '1 h';
 /** OpenID Connect Core, section 2: at most 255 ASCII characters. */
 const subPattern = /^\p{ASCII}{1,255}$/u;
 const {
-  maxLength: mostInEmail,
+  maxLength: maxInEmail,
   pattern,
   allOf,
 } = Object(Email) as {
@@ -49,7 +49,7 @@ export function createVerify(
       audience: [...clientIds],
       requiredClaims: ['sub', 'exp', 'iat', 'nonce'],
       clockTolerance: toleranceSeconds,
-      maxTokenAge: longestAge,
+      maxTokenAge: maxAge,
       currentDate: now(),
     };
     const verify = () => jwtVerify(token, keys, rules);
@@ -123,7 +123,7 @@ function identityOf(payload: JWTPayload, provider: IdentityProvider): VerifiedId
     sub,
     clientId,
     email: address,
-    isOwnAddress: isTrue(email_verified) && (isHosted || provider.emailDomains.includes(domain)),
+    isOwnEmail: isTrue(email_verified) && (isHosted || provider.emailDomains.includes(domain)),
     name: typeof name === 'string' ? nameAsMeant(name) : undefined,
   };
 }
@@ -131,7 +131,7 @@ function identityOf(payload: JWTPayload, provider: IdentityProvider): VerifiedId
 /** Returns the address in the form that an account can have, as if a person had typed it. */
 function addressIn(text: string): string | undefined {
   const email = emailAsMeant(text);
-  return email.length <= mostInEmail && emailForms.every((form) => form.test(email)) ? email : undefined;
+  return email.length <= maxInEmail && emailForms.every((form) => form.test(email)) ? email : undefined;
 }
 
 function domainOf(email: string): string {

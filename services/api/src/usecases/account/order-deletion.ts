@@ -7,7 +7,7 @@ import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { passwordFields } from '@auth-account/stores/credentials';
 import { type DeletionStore, erasureTime } from '@auth-account/stores/deletions';
-import { voidHash } from '@auth-account/stores/void-hash';
+import { unusableHash } from '@auth-account/stores/unusable-hash';
 import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -17,7 +17,7 @@ import { isCodeUsed, type RightCode, useCode } from '../proofs/use-proof.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 
 export interface OrderDeletionDeps {
-  readonly users: Pick<UserStore, 'changeFresh'>;
+  readonly users: Pick<UserStore, 'changeIfUnchanged'>;
   readonly challenges: Pick<ChallengeStore, 'use' | 'wasUsed' | 'endAll'>;
   readonly deletions: Pick<DeletionStore, 'schedule'>;
   readonly endSessions: EndSessions;
@@ -54,7 +54,7 @@ export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Pro
  */
 export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
   const { challenges, deletions, endSessions, limits, commit, graceDays, ids, now } = deps;
-  const voidPassword = createVoidPassword(deps);
+  const revokePassword = createRevokePassword(deps);
 
   return async ({ user, sessionId, changed, code }, origin) => {
     const { _id: userId } = user;
@@ -71,8 +71,8 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
         throw new AppError('IAD_JWT_ACCESS_INVALID');
       return ended;
     };
-    const voidUnless = async (isVerified: boolean, session: ClientSession) =>
-      code !== undefined && !isVerified ? [await voidPassword(user, at, origin, session)] : none;
+    const revokeUnless = async (isVerified: boolean, session: ClientSession) =>
+      code !== undefined && !isVerified ? [await revokePassword(user, at, origin, session)] : none;
     const { deletesAt } = await commit(
       {
         ...endSessions.turnOf(userId),
@@ -85,8 +85,8 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
           const scheduled = await deletions.schedule(user, wanted, session);
           if (scheduled === undefined) throw changed();
           const { deletesAt, isNew, isVerified } = scheduled;
-          const voided = await voidUnless(isVerified, session);
-          const written = isNew ? [...events, ...voided] : voided;
+          const revoked = await revokeUnless(isVerified, session);
+          const written = isNew ? [...events, ...revoked] : revoked;
           const audit = { event: 'account.deletion_scheduled', user_id: userId, session_id: sessionId } as const;
           return {
             deletesAt,
@@ -106,11 +106,11 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
  * Creates the function that makes the account's password and codes void, in the transaction of an order. It returns the
  * event.
  */
-function createVoidPassword({ users, challenges, ids }: OrderDeletionDeps) {
+function createRevokePassword({ users, challenges, ids }: OrderDeletionDeps) {
   return async (user: PresentUser, at: Date, origin: RequestOrigin, session: ClientSession): Promise<AuthEvent> => {
     const { _id: user_id, password_hash } = user;
     // This does not fail, because the order has checked that neither the password nor the address was changed.
-    await users.changeFresh(user, passwordFields(voidHash(password_hash), user, at, true), session);
+    await users.changeIfUnchanged(user, passwordFields(unusableHash(password_hash), user, at, true), session);
     await challenges.endAll(user_id, at, session);
     const changed = { user_id, changed_at: at.toISOString(), reason: 'deletion' } as const;
     return createAccountEvent('service.auth.events.password_changed', changed, eventOrigin(origin, at, ids));

@@ -11,7 +11,7 @@ import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import { knownAs, learnedDevice, newDeviceNotice } from '../login/new-device.ts';
+import { knownAs, learnedDevice, newDeviceNotification } from '../login/new-device.ts';
 import { loginRefusalOf } from '../login/proved-login.ts';
 import type { Authenticate } from '../proofs/check-password.ts';
 
@@ -78,7 +78,7 @@ function createRestore(deps: RestoreAccountDeps) {
           assertMayRestore(seen, user);
           const isCancelled = user.deletes_at !== undefined && (await deletions.cancel(user, at, session));
           const live = await sessions.listLive(user_id, session);
-          const notice = newDeviceNotice(deps, { user, device, at, live, ended: [] }, origin);
+          const notice = newDeviceNotification(deps, { user, device, at, live, ended: [] }, origin);
           const verified = { event: 'login.verified', user_id, session_id: undefined } as const;
           const cancels = { event: 'account.deletion_cancelled', user_id } as const;
           return {

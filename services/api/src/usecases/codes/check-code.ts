@@ -3,7 +3,7 @@ import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
 import { AppError } from '@auth-account/errors';
 import type { PresentUser, UserStore } from '@auth-account/stores';
-import { type ChallengeKey, type ChallengeStore, challengeState, codeAddress } from '@auth-account/stores/challenges';
+import { type ChallengeKey, type ChallengeStore, challengeState, codeEmail } from '@auth-account/stores/challenges';
 import { hasSameCredentials } from '@auth-account/stores/credentials';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import type { EmailCodes } from '@auth-account/tokens';
@@ -63,7 +63,7 @@ export function createCheckCode(deps: CheckCodeDeps): CheckCode {
 
 function compare({ codes }: CheckCodeDeps, challenge: ChallengeDocument, user: PresentUser | undefined, code: string) {
   const { _id: challengeId, kid, purpose, user_id: userId } = challenge;
-  const emailKey = user && codeAddress(user, purpose)?.emailKey;
+  const emailKey = user && codeEmail(user, purpose)?.emailKey;
   const isEqual = codes.isCodeOf({ kid, challengeId, purpose, userId, emailKey: emailKey ?? nobodysEmailKey }, code);
   return isEqual && emailKey !== undefined;
 }

@@ -7,7 +7,7 @@ import type { Limits } from '../../limits/limits.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { RequestCode } from './request-code.ts';
 
-export interface RequestCodeForAddressDeps {
+export interface RequestCodeForEmailDeps {
   readonly users: Pick<UserStore, 'findAddressee'>;
   readonly limits: Pick<Limits, 'askForCode' | 'requestCode'>;
   readonly requestCode: RequestCode;
@@ -17,8 +17,8 @@ export interface RequestCodeForAddressDeps {
  * Sends a code for that purpose to the address. An address without an account, or with an account that is not `isMeant`,
  * gets the same answer, after the same work and under the same limits. Raises `ERR-RATE-LIMITED`.
  */
-export function createRequestCodeForAddress(
-  { users, limits, requestCode }: RequestCodeForAddressDeps,
+export function createRequestCodeForEmail(
+  { users, limits, requestCode }: RequestCodeForEmailDeps,
   purpose: CodePurpose,
   isMeant: (user: Addressee) => boolean = () => true,
 ) {

@@ -15,7 +15,7 @@ import type { EndSessions } from '../sessions/end-sessions.ts';
 import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 
 export interface ChangePasswordDeps {
-  readonly users: Pick<UserStore, 'changeFresh' | 'hasPasswordHash'>;
+  readonly users: Pick<UserStore, 'changeIfUnchanged' | 'hasPasswordHash'>;
   readonly sessions: Pick<SessionStore, 'findDevice'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly reauthenticate: Reauthenticate;
@@ -65,7 +65,8 @@ export function createChangePassword(deps: ChangePasswordDeps) {
         // A user whose app has given up would not know which password is valid.
         ifClientLeft: 'abort',
         async work(session) {
-          if (!(await users.changeFresh(user, fields, session))) throw new AppError('ERR-REAUTHENTICATION-FAILED');
+          if (!(await users.changeIfUnchanged(user, fields, session)))
+            throw new AppError('ERR-REAUTHENTICATION-FAILED');
           await challenges.endAll(user_id, at, session);
           const ended = await endSessions.revoke(end, origin, session);
           const audit = { event: 'account.password_changed', user_id, session_id } as const;

@@ -20,10 +20,14 @@ function remove(
     events += 1;
     return { id: String(events), requestId: 'request-1', traceparent: undefined, at: at(9) };
   };
-  const { ways, gone, endsOrder, announce } = lossBy({ _id: user_id, ...user } as PresentUser, which, nextOrigin);
+  const { signInMethods, gone, endsOrder, announce } = lossBy(
+    { _id: user_id, ...user } as PresentUser,
+    which,
+    nextOrigin,
+  );
   const { events: written, audit } = announce({ passkeys, identities });
   return {
-    ways,
+    signInMethods,
     gone,
     endsOrder,
     events: written.map(({ id, type, data }) => [id, type.replace('service.auth.events.', ''), data]),
@@ -35,7 +39,7 @@ const identity = (id: string, created_at: Date) =>
   ({ id, provider: 'google', created_at }) as NonNullable<UserDocument['identities']>[number];
 
 const from = (since: Date) => ({ passkeys: since, identities: since });
-const nothing = { ways: {}, gone: [], endsOrder: false, events: [], audit: [] };
+const nothing = { signInMethods: {}, gone: [], endsOrder: false, events: [], audit: [] };
 const audited = (passkey_id: string) => ({ event: 'passkey.removed', user_id, session_id: undefined, passkey_id });
 const eventOf = (id: string, passkey_id: string) => [
   id,
@@ -54,15 +58,15 @@ test('a recovery that removes nothing keeps all credentials', () => {
 });
 
 test('an account without passkeys, identities and second factor loses none', () => {
-  expect(remove({}, at(0))).toEqual({ ...nothing, ways: from(at(0)) });
-  expect(remove({}, 'all')).toEqual({ ...nothing, ways: from(new Date(0)), gone: secondFactorFields });
+  expect(remove({}, at(0))).toEqual({ ...nothing, signInMethods: from(at(0)) });
+  expect(remove({}, 'all')).toEqual({ ...nothing, signInMethods: from(new Date(0)), gone: secondFactorFields });
 });
 
 test('siblings and the audit log get each credential that goes', () => {
   const unlinked = { user_id, identity_id: 'young', provider: 'google' };
   const identities = [identity('young', at(3))];
   expect(remove({ passkeys: [early, late], identities, totp: totp(at(2)) }, 'all')).toEqual({
-    ways: from(new Date(0)),
+    signInMethods: from(new Date(0)),
     gone: secondFactorFields,
     endsOrder: false,
     events: [
@@ -81,9 +85,9 @@ test('siblings and the audit log get each credential that goes', () => {
 });
 
 test('a second factor that was confirmed at a time or after it goes, an earlier one stays', () => {
-  expect(remove({ totp: totp(at(2)) }, at(3))).toEqual({ ...nothing, ways: from(at(3)) });
+  expect(remove({ totp: totp(at(2)) }, at(3))).toEqual({ ...nothing, signInMethods: from(at(3)) });
   const off = { gone: secondFactorFields, events: [offEvent('1')], audit: [switchedOff] };
-  expect(remove({ totp: totp(at(3)) }, at(3))).toEqual({ ...nothing, ways: from(at(3)), ...off });
+  expect(remove({ totp: totp(at(3)) }, at(3))).toEqual({ ...nothing, signInMethods: from(at(3)), ...off });
 });
 
 test('a mailbox order at that time or later ends, unless the factor goes or the order is due', () => {
@@ -91,10 +95,10 @@ test('a mailbox order at that time or later ends, unless the factor goes or the 
   const ordered = (by: 'mail' | 'staff') => ({ ...totp(at(1)), removal: orderOf(by) });
   const stopped = { event: 'account.second_factor_removal_stopped', user_id, session_id: undefined };
   const lost = (which: Parameters<typeof lossBy>[1], user: Partial<PresentUser>) => {
-    const { ways: _, ...loss } = remove(user, which);
+    const { signInMethods: _, ...loss } = remove(user, which);
     return loss;
   };
-  const { ways: _, ...none } = nothing;
+  const { signInMethods: _, ...none } = nothing;
   const ended = { ...none, gone: ['totp.removal'], endsOrder: true, audit: [stopped] };
   expect(lost(at(3), { totp: ordered('mail') })).toEqual(ended);
   expect(lost(at(4), { totp: ordered('mail') })).toEqual(none);

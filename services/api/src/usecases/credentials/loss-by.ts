@@ -6,19 +6,19 @@ import {
   secondFactorRemovedEvent,
 } from '@auth-account/messaging/account-events';
 import type { PresentUser } from '@auth-account/stores';
+import { everAdded, type MethodsToRemove, type RemovedMethods } from '@auth-account/stores/method-removals';
 import { type RemovableField, secondFactorFields } from '@auth-account/stores/second-factors';
-import { everAdded, type RemovedWays, type WaysToRemove } from '@auth-account/stores/way-removals';
 import type { AuditEvent } from '../../audit/events.ts';
 
 /** The loss of an account by a recovery, besides the password. */
 export interface Loss {
-  readonly ways: WaysToRemove;
+  readonly signInMethods: MethodsToRemove;
   /** Fields of the user's document that are removed. */
   readonly gone: readonly RemovableField[];
   /** True if an ordered removal of the second factor ends, and the factor stays. */
   readonly endsOrder: boolean;
   /** Returns what is announced, once the write has removed these ways. */
-  announce(removed: RemovedWays): LossAnnounced;
+  announce(removed: RemovedMethods): LossAnnounced;
 }
 
 export interface LossAnnounced {
@@ -47,7 +47,7 @@ export function lossBy(
   const switchedOff = { event: 'account.second_factor_off', ...by } as const;
   const stopped = { event: 'account.second_factor_removal_stopped', ...by } as const;
   return {
-    ways: since === 'none' ? {} : { passkeys: since, identities: since },
+    signInMethods: since === 'none' ? {} : { passkeys: since, identities: since },
     gone: isSwitchedOff || which === 'all' ? secondFactorFields : order,
     endsOrder,
     announce: ({ passkeys, identities }) => ({

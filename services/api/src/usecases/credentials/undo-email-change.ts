@@ -105,8 +105,8 @@ function createUndo(deps: UndoEmailChangeDeps) {
     // Without the margin, within which the undo of an earlier change may be.
     const recovered = countsAnew(user, at, former.verified_at === undefined ? user.created_at : changedAt);
     const loss = lossBy(user, since, () => eventOrigin(origin, at, ids));
-    const told = { user_id, purpose: 'second_factor_removal_stopped', locale } as const;
-    const notice = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
+    const notified = { user_id, purpose: 'second_factor_removal_stopped', locale } as const;
+    const notice = createAccountEvent('service.auth.events.notice', notified, eventOrigin(origin, at, ids));
     const stopped = loss.endsOrder ? [notice] : [];
     const cancelled = deletionCancelledEvents({ user_id, locale }, () => eventOrigin(origin, at, ids));
     const { invites_revoked } = await commit(
@@ -117,7 +117,15 @@ function createUndo(deps: UndoEmailChangeDeps) {
         ifClientLeft: 'commit',
         async work(session) {
           const isCancelled = await deletions.cancel(user, at, session);
-          const undo = { former, others, password_hash, ways: loss.ways, gone: loss.gone, recovered, at };
+          const undo = {
+            former,
+            others,
+            password_hash,
+            signInMethods: loss.signInMethods,
+            gone: loss.gone,
+            recovered,
+            at,
+          };
           const removed = await emailChanges.undo(user, undo, session);
           if (removed === undefined) throw new ChangedMeanwhile();
           const lost = loss.announce(removed);
@@ -184,9 +192,9 @@ function eventsOf(
   const { _id: user_id } = user;
   const source = () => eventOrigin(origin, at, ids);
   const changed = { user_id, changed_at: at.toISOString(), is_undone: true };
-  const voided = { user_id, reason: 'undone', locale: mailLocale(user, origin), invites_revoked } as const;
+  const revoked = { user_id, reason: 'undone', locale: mailLocale(user, origin), invites_revoked } as const;
   return [
     createAccountEvent('service.auth.events.email_changed', changed, source()),
-    ...passwordChangedEvents(voided, source),
+    ...passwordChangedEvents(revoked, source),
   ];
 }

@@ -12,7 +12,7 @@ import { type CheckCode, changeByCode } from '../codes/check-code.ts';
 import { isCodeUsed, type RightCode, useCode } from '../proofs/use-proof.ts';
 
 export interface VerifyEmailDeps {
-  readonly users: Pick<UserStore, 'changeFresh'>;
+  readonly users: Pick<UserStore, 'changeIfUnchanged'>;
   readonly challenges: Pick<ChallengeStore, 'use' | 'wasUsed'>;
   readonly checkCode: CheckCode;
   readonly limits: Pick<Limits, 'tryCode' | 'verified'>;
@@ -60,7 +60,8 @@ function createVerify({ users, challenges, commit, ids, now }: VerifyEmailDeps) 
         ifClientLeft: 'commit',
         async work(session) {
           await useCode(challenges, code, at, session);
-          const isFresh = !isFirstProof || (await users.changeFresh(code.user, { email_verified_at: at }, session));
+          const isFresh =
+            !isFirstProof || (await users.changeIfUnchanged(code.user, { email_verified_at: at }, session));
           if (!isFresh) throw new ChangedMeanwhile();
           const audit = { event: 'account.email_verified', user_id } as const;
           return { events: isFirstProof ? [event] : none, audit: [audit], sessions: none };

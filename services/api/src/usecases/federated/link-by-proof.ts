@@ -12,7 +12,7 @@ import type { CompleteLogin } from '../login/complete-login.ts';
 import type { Authenticate } from '../proofs/check-password.ts';
 import { deviceOfProof, type OncePerChallenge } from '../proofs/once-per-proof.ts';
 import type { PasskeyProof } from '../proofs/passkey-proof.ts';
-import { codeInvalid, type RightPasskey, type Spend } from '../proofs/use-proof.ts';
+import { type ChallengeUse, codeInvalid, type RightPasskey } from '../proofs/use-proof.ts';
 import { assertCounts, type LinkChallenge, linkDigest, openLinkChallenge } from './provider-challenge.ts';
 
 export interface LinkByProofDeps {
@@ -29,13 +29,13 @@ export interface LinkByProofDeps {
 }
 
 /** A link that somebody asks for. */
-interface Asked {
+interface PendingRequest {
   readonly input: FederatedLinkRequest;
   readonly challenge: LinkChallenge;
   readonly origin: RequestOrigin;
 }
 
-type Link<P> = (proof: P, asked: Asked) => Promise<TokenResponse['data']>;
+type Link<P> = (proof: P, asked: PendingRequest) => Promise<TokenResponse['data']>;
 
 /**
  * Links an identity to the account of its address, whose holder proves the account, and logs in
@@ -70,14 +70,14 @@ function createByPassword({ authenticate, oncePerChallenge, completeLogin, now }
   return async (password, asked) => {
     const { challenge, origin } = asked;
     const seen = await authenticate({ email: challenge.identity.email, password }, origin);
-    const { spend, ...linking } = linkingBy(['password', seen._id], asked);
+    const { challengeUse, ...linking } = linkingBy(['password', seen._id], asked);
     const link = async () => {
       assertCounts(challenge, seen, now());
       const proved = { seen, method: 'password', auth: { amr: ['pwd'], acr: '1' } } as const;
       const { data } = await completeLogin({ ...linking, ...proved, ifChanged: challengeOver }, origin);
       return data;
     };
-    return oncePerChallenge(spend, link, origin);
+    return oncePerChallenge(challengeUse, link, origin);
   };
 }
 
@@ -86,7 +86,11 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
   const { users, passkeyProof, oncePerChallenge, completeLogin, limits, audit, now } = deps;
   const rules = { requireUv: true, requireHandle: true };
 
-  async function prove(user: PresentUser, credential: UsedCredential, { input, origin }: Asked): Promise<RightPasskey> {
+  async function prove(
+    user: PresentUser,
+    credential: UsedCredential,
+    { input, origin }: PendingRequest,
+  ): Promise<RightPasskey> {
     const signed = { challengeId: input.link_challenge_id, credential };
     try {
       return await passkeyProof(user, signed, rules, origin);
@@ -99,7 +103,7 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
   return async (credential, asked) => {
     const { challenge, origin } = asked;
     await limits.logInByPasskey(origin);
-    const { spend, ...linking } = linkingBy(['passkey', credential.id, credential.response], asked);
+    const { challengeUse, ...linking } = linkingBy(['passkey', credential.id, credential.response], asked);
     const link = async () => {
       const seen = await users.find(challenge.userId);
       if (seen === undefined) throw challengeOver();
@@ -109,7 +113,7 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
       const { data } = await completeLogin({ ...linking, ...proved, ifChanged: challengeOver }, origin);
       return data;
     };
-    return oncePerChallenge(spend, link, origin);
+    return oncePerChallenge(challengeUse, link, origin);
   };
 }
 
@@ -122,7 +126,7 @@ function createByCode(deps: LinkByProofDeps): Link<{ readonly challenge_id: stri
   return async (given, asked) => {
     const { challenge, origin } = asked;
     await limits.tryCode(origin);
-    const { spend, ...linking } = linkingBy(['email_code', given.challenge_id.toLowerCase(), given.code], asked);
+    const { challengeUse, ...linking } = linkingBy(['email_code', given.challenge_id.toLowerCase(), given.code], asked);
     const of = { user_id: challenge.userId, link: linkDigest(challenge) };
     const check = () => checkCode('identity_link', given, origin, of);
     const link = async () => {
@@ -133,16 +137,20 @@ function createByCode(deps: LinkByProofDeps): Link<{ readonly challenge_id: stri
       });
       return data;
     };
-    return oncePerChallenge(spend, link, origin);
+    return oncePerChallenge(challengeUse, link, origin);
   };
 }
 
 /** Returns what the logins of all links have. A repeat must have the same proof, and come from the same device. */
-function linkingBy(proof: readonly unknown[], { input, challenge, origin }: Asked) {
+function linkingBy(proof: readonly unknown[], { input, challenge, origin }: PendingRequest) {
   const { id, until, identity } = challenge;
   const device = deviceOfProof(input.device_id, origin);
-  const spend: Spend = { id, until, proof: ['link', identity.provider, identity.sub, ...proof, ...device] };
-  return { spend, device: input, spends: [spend], link: identity };
+  const challengeUse: ChallengeUse = {
+    id,
+    until,
+    proof: ['link', identity.provider, identity.sub, ...proof, ...device],
+  };
+  return { challengeUse, device: input, challengeUses: [challengeUse], link: identity };
 }
 
 function challengeOver(): AppError {

@@ -12,7 +12,7 @@ import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { AddIdentity } from '../login/proved-login.ts';
-import type { SpendProof } from '../proofs/use-proof.ts';
+import type { ConsumeProof } from '../proofs/use-proof.ts';
 import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import type { KeepProviderToken } from './keep-provider-token.ts';
 import type { OpenProviderChallenge } from './provider-challenge.ts';
@@ -21,7 +21,7 @@ export interface LinkIdentityDeps {
   readonly identities: Pick<IdentityStore, 'findHolder' | 'has'>;
   readonly openProviderChallenge: OpenProviderChallenge;
   readonly keepProviderToken: KeepProviderToken;
-  readonly spendProof: SpendProof;
+  readonly consumeProof: ConsumeProof;
   readonly addIdentity: AddIdentity;
   readonly reauthenticate: Reauthenticate;
   readonly limits: Pick<Limits, 'addIdentity'>;
@@ -37,7 +37,7 @@ export interface LinkIdentityDeps {
  * and `ERR-CODE-EXPIRED` if the challenge was used.
  */
 export function createLinkIdentity(deps: LinkIdentityDeps) {
-  const { identities, openProviderChallenge, keepProviderToken, spendProof, addIdentity } = deps;
+  const { identities, openProviderChallenge, keepProviderToken, consumeProof, addIdentity } = deps;
   const { reauthenticate, limits, commit, ids, now } = deps;
 
   return async (
@@ -56,16 +56,16 @@ export function createLinkIdentity(deps: LinkIdentityDeps) {
     if (own) return { ...describeIdentity(own), timestamp: at.toISOString() };
     if (holder !== undefined) throw new AppError('ERR-IDENTITY-IN-USE');
     const user = await reauthenticate(input, caller, origin, 'identities');
-    assertRoomForIdentity(user);
+    assertCapacityForIdentity(user);
     await limits.addIdentity(user, origin);
     const identity = { id: ids.entityId(), provider, sub, ...(email && { email }), created_at: at };
-    const spend = { id: challenge.id, until: challenge.until, proof: ['link', identity.id] };
+    const challengeUse = { id: challenge.id, until: challenge.until, proof: ['link', identity.id] };
     const change: Parameters<Commit>[0] = {
       at,
       isCommitted: () => identities.has(user._id, identity.id),
       ifClientLeft: 'commit',
       async work(session) {
-        await spendProof(spend, { sessionId: caller.sid, at }, session);
+        await consumeProof(challengeUse, { sessionId: caller.sid, at }, session);
         return { ...(await addIdentity(user, { identity, sessionId: caller.sid }, origin, session)), sessions: none };
       },
     };
@@ -88,7 +88,7 @@ export interface AddIdentityDeps {
 }
 
 /** Limit for the identities of an account. */
-const mostIdentities = 10;
+const maxIdentities = 10;
 
 /**
  * Creates the write of a new identity. Like a new passkey it ends the account's open codes.
@@ -98,7 +98,7 @@ const mostIdentities = 10;
  */
 export function createAddIdentity({ identities, challenges, ids }: AddIdentityDeps): AddIdentity {
   return async (seen, { identity, sessionId: session_id }, origin, session) => {
-    assertRoomForIdentity(seen);
+    assertCapacityForIdentity(seen);
     const { id: identity_id, provider, created_at: at } = identity;
     const linked = { user_id: seen._id, identity_id, provider };
     const isAdded = await identities.add(seen, identity, at, session).catch((error: unknown) => {
@@ -106,16 +106,16 @@ export function createAddIdentity({ identities, challenges, ids }: AddIdentityDe
     });
     if (!isAdded) throw new AppError('ERR-CODE-EXPIRED');
     await challenges.endAll(seen._id, at, session);
-    const told = { ...linked, locale: mailLocale(seen, origin) };
+    const notified = { ...linked, locale: mailLocale(seen, origin) };
     return {
-      events: identityLinkedEvents(told, () => eventOrigin(origin, at, ids)),
+      events: identityLinkedEvents(notified, () => eventOrigin(origin, at, ids)),
       audit: [{ event: 'identity.linked', session_id, ...linked }],
     };
   };
 }
 
 /** Raises `ERR-IDENTITY-LIMIT-REACHED` if the account has as many identities as it may have. */
-function assertRoomForIdentity({ identities = [] }: PresentUser): void {
-  if (identities.length < mostIdentities) return;
-  throw new AppError('ERR-IDENTITY-LIMIT-REACHED', { details: { limit: mostIdentities } });
+function assertCapacityForIdentity({ identities = [] }: PresentUser): void {
+  if (identities.length < maxIdentities) return;
+  throw new AppError('ERR-IDENTITY-LIMIT-REACHED', { details: { limit: maxIdentities } });
 }

@@ -11,7 +11,7 @@ import type { VerifiedIdentity } from '../../security/providers/provider.ts';
 import type { ProviderOutcome } from '../../security/providers/provider-metrics.ts';
 import type { CompleteLogin } from '../login/complete-login.ts';
 import { deviceOfProof, type OncePerChallenge } from '../proofs/once-per-proof.ts';
-import type { Spend } from '../proofs/use-proof.ts';
+import type { ChallengeUse } from '../proofs/use-proof.ts';
 import type { KeepProviderToken } from './keep-provider-token.ts';
 import type { DemandLink, OpenProviderChallenge, ProviderChallenge } from './provider-challenge.ts';
 import type { RegisterIdentity } from './register-identity.ts';
@@ -52,14 +52,14 @@ export function createLogInByProvider(deps: LogInByProviderDeps) {
     const challenge = await openProviderChallenge({ provider, ...input });
     const { id, until } = challenge;
     const proof = ['federated', provider, input.id_token, ...deviceOfProof(input.device_id, origin)];
-    const spend = { id, until, proof };
+    const challengeUse = { id, until, proof };
     let isCreated = false;
     const openOnce = async () => {
-      const opened = await open({ challenge, input, spend }, origin);
+      const opened = await open({ challenge, input, challengeUse }, origin);
       isCreated = opened.isCreated;
       return opened.data;
     };
-    return { data: await oncePerChallenge(spend, openOnce, origin), isCreated };
+    return { data: await oncePerChallenge(challengeUse, openOnce, origin), isCreated };
   }
 
   return async (provider: string, input: FederatedLoginRequest, origin: RequestOrigin): Promise<ProviderLogin> => {
@@ -88,10 +88,10 @@ const outcomeOf: Readonly<Record<string, ProviderOutcome>> = {
   'ERR-EMAIL-ALREADY-EXISTS': 'address_taken',
 };
 
-interface Asked {
+interface PendingRequest {
   readonly challenge: ProviderChallenge;
   readonly input: FederatedLoginRequest;
-  readonly spend: Spend;
+  readonly challengeUse: ChallengeUse;
 }
 
 /** Creates the login by a challenge that was not used yet. */
@@ -101,7 +101,7 @@ function createOpen(deps: LogInByProviderDeps) {
   const prove = createProve(deps);
   const register = createRegister(deps);
 
-  return async ({ challenge, input, spend }: Asked, origin: RequestOrigin): Promise<ProviderLogin> => {
+  return async ({ challenge, input, challengeUse }: PendingRequest, origin: RequestOrigin): Promise<ProviderLogin> => {
     const identity = await prove(challenge, origin);
     const holder = await identities.findHolder(identity);
     const { user, isCreated } =
@@ -115,7 +115,7 @@ function createOpen(deps: LogInByProviderDeps) {
     await keepProviderToken({ code, clientId: identity.clientId, userId: user._id, identity: known }, origin);
     const { data } = await completeLogin(
       {
-        ...{ seen: user, isNewAccount: isCreated, device: input, spends: [spend], identityId: known?.id },
+        ...{ seen: user, isNewAccount: isCreated, device: input, challengeUses: [challengeUse], identityId: known?.id },
         ...({ method: 'federated', auth: { amr: ['fed'], acr: '1' } } as const),
         ifChanged: () => new AppError('ERR-CODE-EXPIRED'),
       },
@@ -127,7 +127,11 @@ function createOpen(deps: LogInByProviderDeps) {
 
 /** Creates the registration of a person whose address no account has, also if one gets it at the same time. */
 function createRegister({ registerIdentity, demandLink }: LogInByProviderDeps) {
-  return async (identity: VerifiedIdentity, { challenge, input }: Omit<Asked, 'spend'>, origin: RequestOrigin) => {
+  return async (
+    identity: VerifiedIdentity,
+    { challenge, input }: Omit<PendingRequest, 'challengeUse'>,
+    origin: RequestOrigin,
+  ) => {
     await demandLink(identity, challenge);
     return registerIdentity(identity, input, origin).catch(async (error: unknown) => {
       if (isAppError(error) && error.code === 'ERR-EMAIL-ALREADY-EXISTS') await demandLink(identity, challenge);

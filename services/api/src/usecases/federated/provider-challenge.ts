@@ -31,7 +31,7 @@ function nonceOf(challengeId: string): string {
 }
 
 /** Begins a login by a provider. The answer is the same for everybody, and nothing is stored. */
-export function createCreateFederatedChallenge({ sealedTokens, now }: ProviderChallengeDeps) {
+export function createIssueFederatedChallenge({ sealedTokens, now }: ProviderChallengeDeps) {
   return async (): Promise<FederatedChallengeResponse['data']> => {
     const at = now();
     const until = at.getTime() + challengeLifeMs;

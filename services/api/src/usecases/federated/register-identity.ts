@@ -15,7 +15,7 @@ export interface RegisterIdentityDeps {
   readonly spaces: Spaces;
   readonly storeAccount: StoreAccount;
   readonly countRegistration: CountRegistration;
-  readonly hasher: Pick<PasswordHasher, 'voidHash'>;
+  readonly hasher: Pick<PasswordHasher, 'unusableHash'>;
   readonly limits: Pick<Limits, 'register' | 'registered'>;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
@@ -53,10 +53,10 @@ export function createRegisterIdentity(deps: RegisterIdentityDeps): RegisterIden
     if (await users.isEmailTaken(email, at)) throw takenError(email);
     const space = await spaces.choose(input);
     const fields = {
-      password_hash: hasher.voidHash(),
+      password_hash: hasher.unusableHash(),
       is_password_void: true,
       identities: [{ id: ids.entityId(), provider, sub, email, created_at: at }],
-      ...(identity.isOwnAddress && { email_verified_at: at }),
+      ...(identity.isOwnEmail && { email_verified_at: at }),
       ...(display_name && { display_name }),
     };
     const { user } = await storeAccount({ ...input, email, space, fields }, origin).catch((error: unknown) => {

@@ -42,7 +42,7 @@ const inviteLimit = 100;
  * `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same
  * `Idempotency-Key` gets the first answer again, and does not count for any limit.
  */
-export function createCreateInvite(deps: CreateInviteDeps) {
+export function createIssueInvite(deps: CreateInviteDeps) {
   const { users, groups, invites, openIdempotent, limits, commit, ids, now } = deps;
 
   return async (

@@ -43,12 +43,12 @@ export function createCompleteLogin(deps: CompleteLoginDeps): CompleteLogin {
 
   return async (login, origin) => {
     const { seen, link } = login;
-    const provesAddress = isFirstProof(login);
-    if (!provesAddress) await assertEmailVerified(seen, origin);
+    const provesEmail = isFirstProof(login);
+    if (!provesEmail) await assertEmailVerified(seen, origin);
     const trust = demandSecondFactor(login, origin) ?? login.trust;
     // Not before: somebody who knows only the password must not use up the owner's links. Of an account whose address was
     // never proved, somebody else may have used them up.
-    if (link !== undefined && !provesAddress) await limits.addIdentity(seen, origin);
+    if (link !== undefined && !provesEmail) await limits.addIdentity(seen, origin);
     const opened = await openSession({ ...login, trust }, origin);
     await learn(login, origin);
     return opened;

@@ -49,7 +49,7 @@ function demand(user: PresentUser, begun: Begun = {}, from: object = origin, rpI
     method: 'password',
     auth: { amr: ['pwd'], acr: '1' },
     device: { ...device, ...(token !== undefined && { trusted_device_token: token }) },
-    spends: first === undefined ? [] : [{ ...first, proof: [] }],
+    challengeUses: first === undefined ? [] : [{ ...first, proof: [] }],
     link,
   };
   return demanding(login, from as typeof origin);

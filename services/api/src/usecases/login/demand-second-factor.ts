@@ -11,7 +11,7 @@ import type { Ids } from '../../request/ids.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { isTrusted } from '../../security/device-trust.ts';
 import { requestOptions } from '../../security/passkeys/passkey-verifier.ts';
-import type { Spend } from '../proofs/use-proof.ts';
+import type { ChallengeUse } from '../proofs/use-proof.ts';
 import type { DeviceFields } from './new-device.ts';
 import { assertMayLogIn, isFirstProof, loginRefusalOf, type NewIdentity, type ProvedLogin } from './proved-login.ts';
 
@@ -47,7 +47,7 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
   }
 
   return (login, origin) => {
-    const { seen: user, device, auth, spends: [first] = [], method, identityId, link } = login;
+    const { seen: user, device, auth, challengeUses: [first] = [], method, identityId, link } = login;
     if (auth.acr === '2' || isFirstProof(login) || !hasSecondFactor(user)) return;
     const at = now();
     const deviceId = device.device_id?.toLowerCase();
@@ -73,7 +73,7 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
 }
 
 /** The challenge of a login's first proof. */
-export type FirstChallenge = Pick<Spend, 'id' | 'until'>;
+export type FirstChallenge = Pick<ChallengeUse, 'id' | 'until'>;
 
 /** Content of a challenge for the second factor of a login. It is stored nowhere until it is used. */
 export interface SecondFactorChallenge {

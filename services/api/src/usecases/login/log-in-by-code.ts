@@ -6,7 +6,7 @@ import { passwordChangedEvents } from '@auth-account/messaging/account-events';
 import type { InviteStore, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
-import { voidHash } from '@auth-account/stores/void-hash';
+import { unusableHash } from '@auth-account/stores/unusable-hash';
 import { ChangedMeanwhile } from '../../announcements/retry-if-changed.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -17,7 +17,7 @@ import { deviceOfProof, type OncePerChallenge } from '../proofs/once-per-proof.t
 import { codeInvalid } from '../proofs/use-proof.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 import type { CompleteLogin } from './complete-login.ts';
-import type { ProveAddress } from './proved-login.ts';
+import type { ProveEmail } from './proved-login.ts';
 
 export interface LogInByCodeDeps {
   readonly checkCode: CheckCode;
@@ -30,7 +30,7 @@ export interface LogInByCodeDeps {
 /**
  * Logs a user in by a code from the account's mailbox (docs/specification/sign-in.md, "A code by e-mail"). If a second
  * factor must follow, that step uses the code up. If the address was never verified, the login verifies it: see
- * {@link createProveAddress}.
+ * {@link createProveEmail}.
  *
  * Raises `ERR-RATE-LIMITED`, the errors of {@link CheckCode} and {@link CompleteLogin}, and `ERR-CODE-EXPIRED` if the
  * code was used.
@@ -41,13 +41,13 @@ export function createLogInByCode({ checkCode, oncePerChallenge, completeLogin, 
     const id = input.challenge_id.toLowerCase();
     const proof = ['email_code', input.code, ...deviceOfProof(input.device_id, origin)];
     // No code that is open now counts for longer.
-    const spend = { id, proof, until: new Date(now().getTime() + codeLifeSeconds * 1_000) };
+    const challengeUse = { id, proof, until: new Date(now().getTime() + codeLifeSeconds * 1_000) };
     const logIn = async () => {
       const check = () => checkCode('login', input, origin);
       const { data } = await changeByCode(check, (code) =>
         completeLogin(
           {
-            ...{ seen: code.user, device: input, proof: code, spends: [spend] },
+            ...{ seen: code.user, device: input, proof: code, challengeUses: [challengeUse] },
             ...({ method: 'email_code', auth: { amr: ['otp'], acr: '1' } } as const),
             // The change of a way in makes all codes void.
             ifChanged: codeInvalid,
@@ -57,11 +57,11 @@ export function createLogInByCode({ checkCode, oncePerChallenge, completeLogin, 
       );
       return data;
     };
-    return oncePerChallenge(spend, logIn, origin);
+    return oncePerChallenge(challengeUse, logIn, origin);
   };
 }
 
-export interface ProveAddressDeps {
+export interface ProveEmailDeps {
   readonly users: Pick<UserStore, 'recover'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
@@ -75,7 +75,7 @@ export interface ProveAddressDeps {
  * invites. The password becomes void until a reset. Raises {@link ChangedMeanwhile} if the address has been proved since
  * the account was read, or a way in was changed.
  */
-export function createProveAddress(deps: ProveAddressDeps): ProveAddress {
+export function createProveEmail(deps: ProveEmailDeps): ProveEmail {
   const { users, invites, challenges, endSessions, ids } = deps;
 
   return async ({ user, device, at }, origin, session) => {
@@ -83,7 +83,7 @@ export function createProveAddress(deps: ProveAddressDeps): ProveAddress {
     const nextOrigin = () => eventOrigin(origin, at, ids);
     const loss = lossBy(user, 'all', nextOrigin);
     const fields = {
-      ...passwordFields(voidHash(user.password_hash), user, at, true),
+      ...passwordFields(unusableHash(user.password_hash), user, at, true),
       ...countsAnew(user, at, user.created_at),
       known_devices: [device],
       email_verified_at: at,

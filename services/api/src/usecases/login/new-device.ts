@@ -6,7 +6,7 @@ import type { PresentUser, SessionSummary } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import {
   deviceOf,
-  hasNoticeLeft,
+  hasNotificationLeft,
   type LearnedDevice,
   type SessionDevice,
   unnamedDevice,
@@ -55,26 +55,26 @@ export function knownAs({ device_id }: Pick<LoginRequest, 'device_id'>): string 
 export function learnedDevice(seen: PresentUser, name: string, at: Date): LearnedDevice | undefined {
   const { known_devices } = seen;
   if (known_devices?.includes(name)) return;
-  return { name, counts: known_devices !== undefined && hasNoticeLeft(seen, at) };
+  return { name, counts: known_devices !== undefined && hasNotificationLeft(seen, at) };
 }
 
 /** The notice of a login, as parts of the login's outcome. */
-export type NewDeviceNotice = Required<Pick<Outcome, 'events' | 'messages'>>;
+export type NewDeviceNotification = Required<Pick<Outcome, 'events' | 'messages'>>;
 
 /**
  * Returns the notice of a login on a new device (docs/specification/login-and-tokens.md, "New devices"). The notice
  * goes by mail if the account has a notice left today. A login's notice also goes to the apps of the account's other
  * sessions, which can end the new session. For a device that the account knows there is no notice.
  */
-export function newDeviceNotice(
+export function newDeviceNotification(
   { ids }: { readonly ids: Pick<Ids, 'entityId'> },
   login: DeviceLogin,
   origin: RequestOrigin,
-): NewDeviceNotice {
+): NewDeviceNotification {
   if (!isNew(login)) return { events: none, messages: none };
   const { user, at, session, live, ended } = login;
-  const told = { user_id: user._id, purpose: 'new_device', locale: mailLocale(user, origin) } as const;
-  const data = { ...told, ...(session && { session_id: session._id }) };
+  const notified = { user_id: user._id, purpose: 'new_device', locale: mailLocale(user, origin) } as const;
+  const data = { ...notified, ...(session && { session_id: session._id }) };
   const event = createAccountEvent('service.auth.events.notice', data, eventOrigin(origin, at, ids));
   const to = live.map(({ _id }) => _id).filter((id) => !ended.includes(id));
   const content = session && {
@@ -84,7 +84,7 @@ export function newDeviceNotice(
     at: session.created_at,
   };
   return {
-    events: hasNoticeLeft(user, at) ? [event] : none,
+    events: hasNotificationLeft(user, at) ? [event] : none,
     messages: content === undefined ? none : [{ to, content }],
   };
 }

@@ -20,7 +20,7 @@ import type { Ids } from '../../request/ids.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
 import { trustIn } from '../../security/device-trust.ts';
-import { type SpendProof, type UseProofDeps, useProof } from '../proofs/use-proof.ts';
+import { type ConsumeProof, type UseProofDeps, useProof } from '../proofs/use-proof.ts';
 import {
   endedByLogin,
   type IssueTokens,
@@ -30,23 +30,23 @@ import {
   type NewSessionDeps,
   newSession,
 } from '../sessions/session.ts';
-import { deviceNameOf, knownAs, learnedDevice, newDeviceNotice } from './new-device.ts';
+import { deviceNameOf, knownAs, learnedDevice, newDeviceNotification } from './new-device.ts';
 import {
   type AddIdentity,
   assertMayLogIn,
   isFirstProof,
   loginRefusalOf,
   type OpenedSession,
-  type ProveAddress,
   type ProvedLogin,
+  type ProveEmail,
 } from './proved-login.ts';
 
 export interface OpenSessionDeps extends NewSessionDeps, UseProofDeps {
   readonly users: Pick<UserStore, 'touchLogin' | 'noteLive'>;
   readonly sessions: Pick<SessionStore, 'exists' | 'find' | 'listLive' | 'revokeAll' | 'insert' | 'holdOf'>;
   readonly secondFactors: UseProofDeps['secondFactors'] & Pick<SecondFactorStore, 'trust'>;
-  readonly spendProof: SpendProof;
-  readonly proveAddress: ProveAddress;
+  readonly consumeProof: ConsumeProof;
+  readonly proveEmail: ProveEmail;
   readonly addIdentity: AddIdentity;
   readonly commit: Commit;
   readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid' | 'hasKey' | 'rereadKeys'>;
@@ -68,7 +68,7 @@ class CredentialsChanged extends Error {
  * repeat with the same `Idempotency-Key` gets the session's newest token pair, because a request that the network
  * repeats must not replace the app's session.
  *
- * Raises the errors of {@link assertMayLogIn}, {@link SpendProof}, {@link useProof} and {@link AddIdentity}, the login's
+ * Raises the errors of {@link assertMayLogIn}, {@link ConsumeProof}, {@link useProof} and {@link AddIdentity}, the login's
  * own error if a way in was changed or the trust in the device has ended since the proof was checked, and
  * `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the service notices before the commit that the client has left.
  */
@@ -174,10 +174,10 @@ function createOpen(deps: OpenSessionDeps) {
     const endedIds = ended.flatMap(({ sessionIds }) => sessionIds);
     const count = live.length + 1 - endedIds.length;
     if (isWorthNoting(user, count)) await users.noteLive(user, count, transactionSession);
-    const notice = newDeviceNotice(deps, { user, device, at, session, live, ended: endedIds }, origin);
+    const notice = newDeviceNotification(deps, { user, device, at, session, live, ended: endedIds }, origin);
     const succeeded = { event: 'login.succeeded', user_id: user._id, session_id: sessionId, method } as const;
-    const told = { ...notice, events: [...notice.events, ...events], audit: [succeeded, ...audit] };
-    return { session, isReplayed: false, ...told, sessions: ended };
+    const notified = { ...notice, events: [...notice.events, ...events], audit: [succeeded, ...audit] };
+    return { session, isReplayed: false, ...notified, sessions: ended };
   };
 }
 
@@ -226,18 +226,18 @@ function createFindOpened({ sessions, refreshTokens, now }: OpenSessionDeps) {
 
 /** Creates the function that uses up what the login has proved, before its session exists. */
 function createUseProofs(deps: OpenSessionDeps) {
-  const { spendProof, proveAddress, secondFactors, addIdentity, ids } = deps;
+  const { consumeProof, proveEmail, secondFactors, addIdentity, ids } = deps;
   return async (
     login: VerifiedLogin,
     { user, sessionId }: { readonly user: PresentUser; readonly sessionId: string },
     session: ClientSession,
   ) => {
-    const { seen, device, proof, spends = none, trust, link, origin, at } = login;
-    for (const spend of spends) await spendProof(spend, { sessionId, at }, session);
+    const { seen, device, proof, challengeUses = none, trust, link, origin, at } = login;
+    for (const challengeUse of challengeUses) await consumeProof(challengeUse, { sessionId, at }, session);
     const used = proof && (await useProof(deps, proof, { user, at, origin }, session));
     if (typeof trust === 'object') await secondFactors.trust(user._id, trustIn(user, { ...login, ...trust }), session);
     const proved = isFirstProof(login)
-      ? await proveAddress({ user: seen, device: knownAs(device), at }, origin, session)
+      ? await proveEmail({ user: seen, device: knownAs(device), at }, origin, session)
       : undefined;
     const identity = link && { ...link, id: ids.entityId(), created_at: at };
     const linked = identity && (await addIdentity(proved?.user ?? user, { identity, sessionId }, origin, session));

@@ -7,7 +7,7 @@ import type { EndedSessions, Outcome } from '../../announcements/commit.ts';
 import type { LoginMethod } from '../../audit/audit-row.ts';
 import type { LoginRefusal } from '../../audit/events.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import type { RightProof, Spend } from '../proofs/use-proof.ts';
+import type { ChallengeUse, RightProof } from '../proofs/use-proof.ts';
 import type { DeviceFields } from './new-device.ts';
 
 /** A person who has proved to be the account's user, and the device on which they log in. */
@@ -26,7 +26,7 @@ export interface ProvedLogin {
   /** The proof that the login uses up; none for a password. */
   readonly proof?: RightProof;
   /** The challenges that the login uses up. */
-  readonly spends?: readonly Spend[];
+  readonly challengeUses?: readonly ChallengeUse[];
   /** Trust in the device: used in place of a second factor, or made with this token. */
   readonly trust?: 'used' | { readonly token: string } | undefined;
   /** Identity by which the login began. */
@@ -41,7 +41,7 @@ export interface ProvedLogin {
   readonly ifChanged?: () => AppError;
 }
 
-/** Returns true if the login proves the account's address for the first time: see {@link ProveAddress}. */
+/** Returns true if the login proves the account's address for the first time: see {@link ProveEmail}. */
 export function isFirstProof({ seen, proof }: Pick<ProvedLogin, 'seen' | 'proof'>): boolean {
   return proof?.kind === 'email_code' && seen.email_verified_at === undefined;
 }
@@ -53,14 +53,14 @@ export interface OpenedSession {
 }
 
 /** Verifies the account's address in the transaction of a login that has proved it for the first time. */
-export type ProveAddress = (
+export type ProveEmail = (
   proof: { readonly user: PresentUser; readonly device: string; readonly at: Date },
   origin: RequestOrigin,
   session: ClientSession,
-) => Promise<ProvedAddress>;
+) => Promise<ProvedEmail>;
 
 /** Changes that come with the first proof of an address. */
-export interface ProvedAddress extends Pick<Outcome, 'events' | 'audit'> {
+export interface ProvedEmail extends Pick<Outcome, 'events' | 'audit'> {
   readonly ended: EndedSessions;
   /** The account after the proof. */
   readonly user: PresentUser;

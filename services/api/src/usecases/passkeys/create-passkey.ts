@@ -23,7 +23,7 @@ import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import { challengeMs, creationOptions, type PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
 import { type RefusePasskey, userHandleOf } from '../proofs/passkey-proof.ts';
-import type { Spend } from '../proofs/use-proof.ts';
+import type { ChallengeUse } from '../proofs/use-proof.ts';
 import { createPermitLater, type ReauthenticateDeps } from '../step-up/reauthenticate.ts';
 
 export interface CreatePasskeyDeps extends ReauthenticateDeps {
@@ -53,7 +53,7 @@ interface CreationChallenge {
 }
 
 /** Limit for the passkeys of an account. */
-const mostPasskeys = 20;
+const maxPasskeys = 20;
 
 const handleBytes = 64;
 
@@ -63,7 +63,7 @@ const handleBytes = 64;
  *
  * Raises the errors of {@link createPermitLater}, and `ERR-PASSKEY-LIMIT-REACHED`.
  */
-export function createCreatePasskeyChallenge(deps: CreatePasskeyDeps) {
+export function createIssuePasskeyChallenge(deps: CreatePasskeyDeps) {
   const { sealedTokens, verifier, now } = deps;
   const permitLater = createPermitLater(deps);
   return async (
@@ -71,13 +71,16 @@ export function createCreatePasskeyChallenge(deps: CreatePasskeyDeps) {
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<PasskeyChallengeResponse['data']> => {
-    const { user, spend } = await permitLater(input, caller, origin, 'passkeys');
-    assertRoom(user);
+    const { user, challengeUse } = await permitLater(input, caller, origin, 'passkeys');
+    assertCapacity(user);
     const at = now();
     const handle = userHandleOf(user) ?? randomBytes(handleBytes).toString('base64url');
     const until = at.getTime() + challengeMs;
     const own = { user: user._id, session: caller.sid, version: credentialsVersion(user), handle, until };
-    const content: CreationChallenge = { ...own, ...(spend && { token: [spend.id, spend.until.getTime()] }) };
+    const content: CreationChallenge = {
+      ...own,
+      ...(challengeUse && { token: [challengeUse.id, challengeUse.until.getTime()] }),
+    };
     const challenge_id = sealedTokens.seal('passkey', content);
     return {
       challenge_id,
@@ -97,7 +100,7 @@ export function createCreatePasskeyChallenge(deps: CreatePasskeyDeps) {
  * `ERR-CODE-EXPIRED` if the challenge is over or its step-up token was used; `ERR-PASSKEY-EXISTS` if an account has it;
  * `ERR-PASSKEY-LIMIT-REACHED`, `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
  */
-export function createCreatePasskey(deps: CreatePasskeyDeps) {
+export function createAddPasskey(deps: CreatePasskeyDeps) {
   const { users, verifier, refusePasskey, passkeys, limits, ids, now } = deps;
   const openChallenge = createOpenChallenge(deps);
   const add = createAdd(deps);
@@ -116,7 +119,7 @@ export function createCreatePasskey(deps: CreatePasskeyDeps) {
     if ((await passkeys.findHolder(made.credentialId)) !== undefined) throw new AppError('ERR-PASSKEY-EXISTS');
     const at = now();
     if (challenge.until <= at.getTime() || challenge.version !== credentialsVersion(user)) throw challengeOver();
-    assertRoom(user);
+    assertCapacity(user);
     await limits.addPasskey(user, origin);
     const passkey: PasskeyDocument = {
       id: ids.entityId(),
@@ -130,7 +133,11 @@ export function createCreatePasskey(deps: CreatePasskeyDeps) {
       created_at: at,
     };
     const userHandle = new Binary(Buffer.from(challenge.handle, 'base64url'));
-    await add(user, { passkey, userHandle, at }, { sessionId: caller.sid, spend: spendOf(challenge), origin });
+    await add(
+      user,
+      { passkey, userHandle, at },
+      { sessionId: caller.sid, challengeUse: challengeUseOf(challenge), origin },
+    );
     return { ...describePasskey(passkey), timestamp: now().toISOString() };
   };
 }
@@ -138,11 +145,11 @@ export function createCreatePasskey(deps: CreatePasskeyDeps) {
 /** The request that adds a passkey. */
 interface Adding {
   readonly sessionId: string;
-  readonly spend: Spend | undefined;
+  readonly challengeUse: ChallengeUse | undefined;
   readonly origin: RequestOrigin;
 }
 
-function spendOf({ token }: CreationChallenge): Spend | undefined {
+function challengeUseOf({ token }: CreationChallenge): ChallengeUse | undefined {
   return token && { id: token[0], proof: [], until: new Date(token[1]) };
 }
 
@@ -151,7 +158,7 @@ function createAdd({ passkeys, challenges, stepUpTokens, commit, ids }: CreatePa
   return async (
     user: PresentUser,
     added: Parameters<PasskeyStore['add']>[1],
-    { sessionId: session_id, spend, origin }: Adding,
+    { sessionId: session_id, challengeUse, origin }: Adding,
   ): Promise<void> => {
     const { at, passkey } = added;
     const ofPasskey = { user_id: user._id, passkey_id: passkey.id };
@@ -165,7 +172,7 @@ function createAdd({ passkeys, challenges, stepUpTokens, commit, ids }: CreatePa
         // The authenticator has the passkey already, so it should work.
         ifClientLeft: 'commit',
         async work(session) {
-          if (spend !== undefined && !(await stepUpTokens.use(spend, session))) throw challengeOver();
+          if (challengeUse !== undefined && !(await stepUpTokens.use(challengeUse, session))) throw challengeOver();
           if (!(await passkeys.add(user, added, session))) throw challengeOver();
           await challenges.endAll(user._id, at, session);
           return { events, audit: [{ event: 'passkey.added', session_id, ...ofPasskey }], sessions: none };
@@ -191,9 +198,9 @@ function createOpenChallenge({ sealedTokens, refusePasskey }: CreatePasskeyDeps)
   };
 }
 
-function assertRoom({ passkeys = [] }: PresentUser): void {
-  if (passkeys.length < mostPasskeys) return;
-  throw new AppError('ERR-PASSKEY-LIMIT-REACHED', { details: { limit: mostPasskeys } });
+function assertCapacity({ passkeys = [] }: PresentUser): void {
+  if (passkeys.length < maxPasskeys) return;
+  throw new AppError('ERR-PASSKEY-LIMIT-REACHED', { details: { limit: maxPasskeys } });
 }
 
 function challengeOver(): AppError {

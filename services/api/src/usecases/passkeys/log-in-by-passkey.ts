@@ -35,7 +35,7 @@ interface LoginChallenge {
 }
 
 /** Begins a login by passkey. The answer names no account and stores nothing, so it is the same for everybody. */
-export function createCreatePasskeyLoginChallenge({ sealedTokens, verifier, now }: LogInByPasskeyDeps) {
+export function createIssuePasskeyLoginChallenge({ sealedTokens, verifier, now }: LogInByPasskeyDeps) {
   return async (): Promise<PasskeyLoginChallengeResponse['data']> => {
     const at = now();
     const until = at.getTime() + challengeMs;
@@ -67,15 +67,15 @@ export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
     if (challenge === undefined) throw refusePasskey('challenge', undefined, origin);
     const device = deviceOfProof(input.device_id?.toLowerCase(), origin);
     const proof = ['passkey', credential.id, credential.response, ...device];
-    const spend = { id: challenge.id, proof, until: new Date(challenge.until) };
+    const challengeUse = { id: challenge.id, proof, until: new Date(challenge.until) };
 
     const logIn = async () => {
-      if (spend.until <= now()) throw new AppError('ERR-CODE-EXPIRED');
+      if (challengeUse.until <= now()) throw new AppError('ERR-CODE-EXPIRED');
       const { user: seen, passkey } = await prove(input, origin);
       const { data } = await completeLogin(
         {
           ...({ seen, device: input, method: 'passkey', auth: passkey.auth, proof: passkey } as const),
-          spends: [spend],
+          challengeUses: [challengeUse],
           // The change of a way in ends all open challenges.
           ifChanged: () => new AppError('ERR-CODE-EXPIRED'),
         },
@@ -84,7 +84,7 @@ export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
       return data;
     };
 
-    return oncePerChallenge(spend, logIn, origin);
+    return oncePerChallenge(challengeUse, logIn, origin);
   };
 }
 

@@ -67,7 +67,7 @@ export function createAuthenticate({ users, hasher, limits, warnOfGuesses, audit
       audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
       throw new AppError('ERR-INVALID-CREDENTIALS');
     }
-    await attempt.succeed({ isHalf: hasSecondFactor(user) });
+    await attempt.succeed({ isAwaitingFactor: hasSecondFactor(user) });
     await rehash(user, password, origin);
     return user;
   };
@@ -140,8 +140,8 @@ export function createWarnOfGuesses({ secondFactors, commit, ids, now }: WarnOfG
     const user_id = user?._id ?? ids.entityId();
     const at = now();
     const due = new Date(at.getTime() - gapMs);
-    const told = { user_id, purpose: `${secret}_guessed`, locale: mailLocale(user, origin) } as const;
-    const event = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
+    const notified = { user_id, purpose: `${secret}_guessed`, locale: mailLocale(user, origin) } as const;
+    const event = createAccountEvent('service.auth.events.notice', notified, eventOrigin(origin, at, ids));
     const warned = { event: warnings[secret], user_id } as const;
     await commit(
       {

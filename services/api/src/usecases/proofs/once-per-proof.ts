@@ -1,15 +1,15 @@
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import { AppError, isAppError } from '@auth-account/errors';
 import type { SessionStore } from '@auth-account/stores';
-import type { SpentProofDocument } from '@auth-account/stores/documents';
-import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
+import type { ConsumedProofStore } from '@auth-account/stores/consumed-proofs';
+import type { ConsumedProofDocument } from '@auth-account/stores/documents';
 import { MissingKeyError, type RefreshTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
 import type { ServerSecrets } from '../../security/server-secrets.ts';
 import type { IssueTokens } from '../sessions/session.ts';
-import { type Spend, spentBy } from './use-proof.ts';
+import { type ChallengeUse, consumedBy } from './use-proof.ts';
 
 /**
  * Returns the answer of `work`, which checks the proof and uses the challenge up. If the challenge was used before, the
@@ -18,13 +18,13 @@ import { type Spend, spentBy } from './use-proof.ts';
  * that has not arrived here yet.
  */
 export type OncePerProof = <T>(
-  spend: Spend,
+  challengeUse: ChallengeUse,
   work: () => Promise<T>,
-  again: (spent: SpentProofDocument) => Promise<T>,
+  again: (consumed: ConsumedProofDocument) => Promise<T>,
 ) => Promise<T>;
 
 export interface OncePerProofDeps {
-  readonly spentProofs: Pick<SpentProofStore, 'find'>;
+  readonly consumedProofs: Pick<ConsumedProofStore, 'find'>;
   readonly secrets: ServerSecrets;
   readonly now: () => Date;
 }
@@ -33,26 +33,26 @@ export interface OncePerProofDeps {
 const repeatMs = 60_000;
 
 /** Creates the frame of every request that uses up a challenge. */
-export function createOncePerProof({ spentProofs, secrets, now }: OncePerProofDeps): OncePerProof {
-  async function findEarlier(spend: Spend): Promise<SpentProofDocument | undefined> {
-    const spent = await spentProofs.find(spentBy(spend, secrets())._id);
-    if (spent === undefined) return;
-    if (spent.at.getTime() + repeatMs <= now().getTime()) throw new AppError('ERR-CODE-EXPIRED');
-    const own = secrets().map((secret) => spentBy(spend, [secret]));
-    if (own.some(({ proof }) => proof === spent.proof)) return spent;
-    const hasKey = spent.key === undefined || own.some(({ key }) => key === spent.key);
+export function createOncePerProof({ consumedProofs, secrets, now }: OncePerProofDeps): OncePerProof {
+  async function findEarlier(challengeUse: ChallengeUse): Promise<ConsumedProofDocument | undefined> {
+    const consumed = await consumedProofs.find(consumedBy(challengeUse, secrets())._id);
+    if (consumed === undefined) return;
+    if (consumed.at.getTime() + repeatMs <= now().getTime()) throw new AppError('ERR-CODE-EXPIRED');
+    const own = secrets().map((secret) => consumedBy(challengeUse, [secret]));
+    if (own.some(({ proof }) => proof === consumed.proof)) return consumed;
+    const hasKey = consumed.key === undefined || own.some(({ key }) => key === consumed.key);
     if (!hasKey) throw new MissingKeyError(undefined);
     throw new AppError('ERR-CODE-EXPIRED');
   }
 
-  return async (spend, work, again) => {
-    const earlier = await findEarlier(spend);
+  return async (challengeUse, work, again) => {
+    const earlier = await findEarlier(challengeUse);
     if (earlier !== undefined) return again(earlier);
     try {
       return await work();
     } catch (error) {
       // A request that came at the same time may have used up the challenge or its proof since then.
-      const later = isAppError(error) && error.status < 500 ? await findEarlier(spend) : undefined;
+      const later = isAppError(error) && error.status < 500 ? await findEarlier(challengeUse) : undefined;
       if (later === undefined) throw error;
       return again(later);
     }
@@ -64,7 +64,7 @@ export function createOncePerProof({ spentProofs, secrets, now }: OncePerProofDe
  * pair for 60 s. Raises `ERR-CODE-EXPIRED` for any other request, and if the session has ended.
  */
 export type OncePerChallenge = (
-  spend: Spend,
+  challengeUse: ChallengeUse,
   open: () => Promise<TokenResponse['data']>,
   origin: RequestOrigin,
 ) => Promise<TokenResponse['data']>;
@@ -85,13 +85,13 @@ export function deviceOfProof(deviceId: string | null | undefined, origin: Reque
 export function createOncePerChallenge(deps: OncePerChallengeDeps): OncePerChallenge {
   const oncePerProof = createOncePerProof(deps);
   const answerAgain = createAnswerAgain(deps);
-  return (spend, open, origin) => oncePerProof(spend, open, (spent) => answerAgain(spent, origin));
+  return (challengeUse, open, origin) => oncePerProof(challengeUse, open, (consumed) => answerAgain(consumed, origin));
 }
 
 /** Creates the function that answers the repeat of a login. The session was opened together with the use. */
 function createAnswerAgain({ sessions, refreshTokens, issueTokens, audit, now }: OncePerChallengeDeps) {
   const awaitKey = createAwaitKey(refreshTokens, now, 'refresh');
-  return async ({ session_id = '' }: SpentProofDocument, origin: RequestOrigin): Promise<TokenResponse['data']> => {
+  return async ({ session_id = '' }: ConsumedProofDocument, origin: RequestOrigin): Promise<TokenResponse['data']> => {
     const session = await sessions.find(session_id);
     if (session === undefined || session.is_revoked) throw new AppError('ERR-CODE-EXPIRED');
     await awaitKey(session);

@@ -3,10 +3,10 @@ import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { PresentUser } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
+import type { Consumed, ConsumedProofStore } from '@auth-account/stores/consumed-proofs';
 import type { PasskeyDocument, SessionAuth } from '@auth-account/stores/documents';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { SecondFactorStore, StepUse } from '@auth-account/stores/second-factors';
-import type { Spent, SpentProofStore } from '@auth-account/stores/spent-proofs';
 import type { ClientSession } from 'mongodb';
 import { none, type Outcome } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
@@ -16,7 +16,7 @@ import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts'
 import type { ServerSecrets } from '../../security/server-secrets.ts';
 
 /** A challenge that a request uses up. */
-export interface Spend {
+export interface ChallengeUse {
   /** The challenge's own random id. */
   readonly id: string;
   /** Everything that must be equal in a repeated request, such as method, proof and device. */
@@ -26,7 +26,7 @@ export interface Spend {
 }
 
 /** The session that uses up a challenge. */
-export interface SpentBy {
+export interface ConsumedBy {
   readonly sessionId: string;
   readonly at: Date;
 }
@@ -35,17 +35,24 @@ export interface SpentBy {
  * Marks the challenge as used, in the transaction of the login and before the session exists. Raises
  * `ERR-CODE-EXPIRED` if it was used before.
  */
-export type SpendProof = (spend: Spend, by: SpentBy, transactionSession: ClientSession) => Promise<void>;
+export type ConsumeProof = (
+  challengeUse: ChallengeUse,
+  by: ConsumedBy,
+  transactionSession: ClientSession,
+) => Promise<void>;
 
-export interface SpendProofDeps {
-  readonly spentProofs: Pick<SpentProofStore, 'spend'>;
+export interface ConsumeProofDeps {
+  readonly consumedProofs: Pick<ConsumedProofStore, 'consume'>;
   readonly secrets: ServerSecrets;
 }
 
 /** Creates the function by which a login uses up its challenge. */
-export function createSpendProof({ spentProofs, secrets }: SpendProofDeps): SpendProof {
-  return async (spend, { sessionId: session_id, at }, transactionSession) => {
-    const isFirst = await spentProofs.spend({ ...spentBy(spend, secrets()), session_id, at }, transactionSession);
+export function createConsumeProof({ consumedProofs, secrets }: ConsumeProofDeps): ConsumeProof {
+  return async (challengeUse, { sessionId: session_id, at }, transactionSession) => {
+    const isFirst = await consumedProofs.consume(
+      { ...consumedBy(challengeUse, secrets()), session_id, at },
+      transactionSession,
+    );
     if (!isFirst) throw new AppError('ERR-CODE-EXPIRED');
   };
 }
@@ -54,14 +61,14 @@ export function createSpendProof({ spentProofs, secrets }: SpendProofDeps): Spen
  * Returns the record of a used challenge. It shows neither the challenge nor the proof: a mailed code has 8 digits, so
  * anybody who reads the database could find it from a fast hash without a key.
  */
-export function spentBy(
-  { id, proof, until }: Spend,
+export function consumedBy(
+  { id, proof, until }: ChallengeUse,
   [newest]: ReturnType<ServerSecrets>,
-): Pick<Spent, '_id' | 'proof' | 'key' | 'until'> {
+): Pick<Consumed, '_id' | 'proof' | 'key' | 'until'> {
   return { _id: digest(id), proof: fingerprint(proof, newest), key: keyMark(id, newest), until };
 }
 
-function fingerprint(proof: Spend['proof'], secret: KeyObject): string {
+function fingerprint(proof: ChallengeUse['proof'], secret: KeyObject): string {
   return hmac(`spent-proof:${JSON.stringify(proof)}`, secret);
 }
 
@@ -223,7 +230,7 @@ async function useFactor(
 }
 
 /** Below this number of recovery codes, each use is mailed. */
-const fewCodes = 3;
+const minCodes = 3;
 
 /** Returns undefined if another request was faster. */
 async function useSecret(
@@ -240,10 +247,15 @@ async function useSecret(
   }
   const recovery_codes_left = await secondFactors.useRecoveryCode(user_id, by.stored, session);
   if (recovery_codes_left === undefined) return;
-  const told = { user_id, purpose: 'recovery_codes', locale: mailLocale(user, origin), recovery_codes_left } as const;
-  const notice = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
+  const notified = {
+    user_id,
+    purpose: 'recovery_codes',
+    locale: mailLocale(user, origin),
+    recovery_codes_left,
+  } as const;
+  const notice = createAccountEvent('service.auth.events.notice', notified, eventOrigin(origin, at, ids));
   return {
-    events: recovery_codes_left < fewCodes ? [notice] : none,
+    events: recovery_codes_left < minCodes ? [notice] : none,
     audit: [{ event: 'recovery_code.used', user_id, recovery_codes_left }],
   };
 }

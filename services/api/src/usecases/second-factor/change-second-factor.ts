@@ -4,9 +4,9 @@ import { eventOrigin } from '@auth-account/messaging';
 import { secondFactorChangedEvents } from '@auth-account/messaging/account-events';
 import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
-import { nextChangeOfWays } from '@auth-account/stores/credentials';
+import { nextChangeOfMethods } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
-import type { ChangedFields } from '@auth-account/stores/way-removals';
+import type { ChangedFields } from '@auth-account/stores/method-removals';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { AuditEvent } from '../../audit/events.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -14,7 +14,7 @@ import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts'
 import type { EndSessions } from '../sessions/end-sessions.ts';
 
 export interface ChangeSecondFactorDeps {
-  readonly users: Pick<UserStore, 'changeFresh'>;
+  readonly users: Pick<UserStore, 'changeIfUnchanged'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly endSessions: EndSessions;
   readonly commit: Commit;
@@ -64,8 +64,8 @@ export function createChangeSecondFactor(deps: ChangeSecondFactorDeps): ChangeSe
         isCommitted: 'by event',
         ifClientLeft,
         async work(session) {
-          const all = { ...fields, ways_changed_at: nextChangeOfWays(user, at) };
-          if (!(await users.changeFresh(user, all, session, removed, enrolled))) throw changed();
+          const all = { ...fields, ways_changed_at: nextChangeOfMethods(user, at) };
+          if (!(await users.changeIfUnchanged(user, all, session, removed, enrolled))) throw changed();
           await challenges.endAll(userId, at, session);
           const ended = change === 'recovery_codes' ? none : [await endSessions.revoke(end, origin, session)];
           return { events, audit: [audit], sessions: ended };

@@ -10,7 +10,7 @@ import type { CompleteLogin } from '../login/complete-login.ts';
 import { openChallenge, type SecondFactorChallenge } from '../login/demand-second-factor.ts';
 import { type CheckFactor, type GivenFactor, givenFactor, type SettleTry } from '../proofs/check-factor.ts';
 import type { OncePerChallenge } from '../proofs/once-per-proof.ts';
-import type { Spend } from '../proofs/use-proof.ts';
+import type { ChallengeUse } from '../proofs/use-proof.ts';
 
 export interface ConfirmSecondFactorDeps {
   readonly users: Pick<UserStore, 'find'>;
@@ -42,9 +42,9 @@ export function createConfirmSecondFactor(deps: ConfirmSecondFactorDeps) {
     const challenge = await openChallenge(sealedTokens, challenge_id);
     if (challenge === undefined) throw new AppError('ERR-CODE-EXPIRED');
     const proof = [method, input.code, input.credential, challenge.deviceId, trust_device];
-    const spend = { id: challenge.id, proof, until: challenge.expiresAt };
-    const open = () => complete({ challenge, given, isTrusted: trust_device, spend }, origin);
-    const data = await oncePerChallenge(spend, open, origin);
+    const challengeUse = { id: challenge.id, proof, until: challenge.expiresAt };
+    const open = () => complete({ challenge, given, isTrusted: trust_device, challengeUse }, origin);
+    const data = await oncePerChallenge(challengeUse, open, origin);
     return trust_device ? { ...data, trusted_device_token: challenge.trustToken } : data;
   };
 }
@@ -54,7 +54,7 @@ interface Confirmation {
   readonly given: GivenFactor;
   /** True if the device is to be trusted. */
   readonly isTrusted: boolean;
-  readonly spend: Spend;
+  readonly challengeUse: ChallengeUse;
 }
 
 /** Creates the confirmation of a challenge that was not used yet. */
@@ -62,7 +62,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
   const { checkFactor, settleTry, completeLogin } = deps;
   const findUser = createFindUser(deps);
 
-  return async ({ challenge, given, isTrusted, spend }: Confirmation, origin: RequestOrigin) => {
+  return async ({ challenge, given, isTrusted, challengeUse }: Confirmation, origin: RequestOrigin) => {
     const { method, amr, first, identityId, link, device, deviceId, jkt, trustToken } = challenge;
     const seen = await findUser(challenge);
     const factor = await checkFactor(seen, given, { jkt }, origin);
@@ -71,7 +71,8 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
         ...{ seen, device, deviceId, method, identityId, link, jkt, proof: factor },
         auth: { amr: [...new Set([...amr, ...factor.amr])], acr: '2' },
         trust: isTrusted ? { token: trustToken } : undefined,
-        spends: first === undefined ? [spend] : [spend, { ...first, proof: ['second-factor', challenge.id] }],
+        challengeUses:
+          first === undefined ? [challengeUse] : [challengeUse, { ...first, proof: ['second-factor', challenge.id] }],
         ifChanged: () => new AppError('ERR-CODE-EXPIRED'),
       },
       origin,

@@ -1,4 +1,4 @@
-import type { FreshRequest, RecoveryCodesResponse } from '@auth-account/contracts/http/second-factor';
+import type { ReauthenticatedRequest, RecoveryCodesResponse } from '@auth-account/contracts/http/second-factor';
 import { AppError } from '@auth-account/errors';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
@@ -20,25 +20,25 @@ export interface CreateRecoveryCodesDeps extends ReauthenticateDeps {
  * of {@link createPermitLater}, even if a way in was changed only after the check, and `IAD_JWT_ACCESS_INVALID` if the
  * account is gone.
  */
-export function createCreateRecoveryCodes(deps: CreateRecoveryCodesDeps) {
+export function createIssueRecoveryCodes(deps: CreateRecoveryCodesDeps) {
   const { stepUpTokens, openSeed, changeSecondFactor, limits, now } = deps;
   const permitLater = createPermitLater(deps);
 
   return async (
-    input: FreshRequest,
+    input: ReauthenticatedRequest,
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<RecoveryCodesResponse['data']> => {
     const { user_id, sid: sessionId } = caller;
     // A request that finds no key here uses no token up.
-    const { user, spend } = await permitLater(input, caller, origin, 'recovery_codes');
+    const { user, challengeUse } = await permitLater(input, caller, origin, 'recovery_codes');
     const at = now();
     if (user.totp === undefined) {
       await limits.write(sessionId, origin);
       return { recovery_codes: [], timestamp: at.toISOString() };
     }
     const recoveryKey = await findRecoveryKey(openSeed, user, user.totp);
-    const isFirst = spend === undefined || (await stepUpTokens.use(spend));
+    const isFirst = challengeUse === undefined || (await stepUpTokens.use(challengeUse));
     if (!isFirst) throw new AppError('ERR-REAUTHENTICATION-FAILED');
     await limits.changeFactor(user, origin);
     const recovery_codes = newRecoveryCodes();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type FreshRequest,
+  type ReauthenticatedRequest,
   type TotpCreatedResponse,
   totpEnrolmentSeconds,
 } from '@auth-account/contracts/http/second-factor';
@@ -34,11 +34,11 @@ export interface CreateTotpDeps {
  *
  * Raises the errors of {@link Reauthenticate}, even if a way in was changed only after the check.
  */
-export function createCreateTotp(deps: CreateTotpDeps) {
+export function createEnrolTotp(deps: CreateTotpDeps) {
   const { secondFactors, sealedSecrets, reauthenticate, commit, totpIssuer, limits, now } = deps;
 
   return async (
-    input: FreshRequest,
+    input: ReauthenticatedRequest,
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<TotpCreatedResponse['data']> => {

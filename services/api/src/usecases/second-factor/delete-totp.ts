@@ -1,4 +1,4 @@
-import type { FreshRequest, TotpDeletedResponse } from '@auth-account/contracts/http/second-factor';
+import type { ReauthenticatedRequest, TotpDeletedResponse } from '@auth-account/contracts/http/second-factor';
 import { AppError } from '@auth-account/errors';
 import { secondFactorFields } from '@auth-account/stores/second-factors';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
@@ -21,7 +21,7 @@ export interface DeleteTotpDeps {
  */
 export function createDeleteTotp({ reauthenticate, changeSecondFactor, limits, now }: DeleteTotpDeps) {
   return async (
-    input: FreshRequest,
+    input: ReauthenticatedRequest,
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<TotpDeletedResponse['data']> => {

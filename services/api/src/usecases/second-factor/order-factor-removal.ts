@@ -1,7 +1,7 @@
 import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
 import type { RemovalOrderedResponse } from '@auth-account/contracts/http/second-factor-removal';
 import { eventOrigin, factorRemovalMessage } from '@auth-account/messaging';
-import { removalOrderedNotice } from '@auth-account/messaging/account-events';
+import { removalOrderedNotification } from '@auth-account/messaging/account-events';
 import type { SessionStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { type FactorRemovalStore, newRemoval } from '@auth-account/stores/factor-removals';
@@ -54,7 +54,10 @@ export function createOrderFactorRemoval(deps: OrderFactorRemovalDeps) {
           const removal = await factorRemovals.order(user_id, wanted, session);
           if (removal === undefined) throw codeInvalid();
           const live = removal.id === wanted.id ? await sessions.listLive(user_id, session) : none;
-          const notice = removalOrderedNotice({ user_id, removal, locale: mailLocale(code.user, origin) }, source);
+          const notice = removalOrderedNotification(
+            { user_id, removal, locale: mailLocale(code.user, origin) },
+            source,
+          );
           const ordered = { event: 'account.second_factor_removal_ordered', user_id } as const;
           const messages = [{ to: live.map(({ _id }) => _id), content: factorRemovalMessage(removal.due_at, at) }];
           return { removal, events: [notice], audit: [ordered], sessions: none, messages };

@@ -94,8 +94,8 @@ function createStop({ factorRemovals, sessions, commit, ids, now }: StopDeps) {
   return async ({ user, removalId, sessionId: session_id }: Stop, origin: RequestOrigin): Promise<boolean> => {
     const { _id: user_id } = user;
     const at = now();
-    const told = { user_id, purpose: 'second_factor_removal_stopped', locale: mailLocale(user, origin) } as const;
-    const notice = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
+    const notified = { user_id, purpose: 'second_factor_removal_stopped', locale: mailLocale(user, origin) } as const;
+    const notice = createAccountEvent('service.auth.events.notice', notified, eventOrigin(origin, at, ids));
     const { isStopped } = await commit(
       {
         at,

@@ -6,7 +6,7 @@ import { holdMs } from '@auth-account/stores/session-hold';
 /** Milliseconds between two reads of a held session. */
 const pauseMs = 100;
 /** Limit for the refreshes of one session that wait in one process. An app has only one refresh under way. */
-const mostWaiting = 2;
+const maxWaiting = 2;
 const retryAfterSeconds = 1;
 
 /**
@@ -27,7 +27,7 @@ export function createAwaitHold(): () => AwaitHold {
 
   async function pause(sessionId: string): Promise<void> {
     const others = waiting.get(sessionId) ?? 0;
-    if (others >= mostWaiting) throw busy();
+    if (others >= maxWaiting) throw busy();
     waiting.set(sessionId, others + 1);
     await delay(pauseMs);
     const left = (waiting.get(sessionId) ?? 1) - 1;

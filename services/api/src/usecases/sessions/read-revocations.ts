@@ -4,16 +4,16 @@ import type { DenialCursor, Denied, DeniedPage, ReadDenialPage } from '@auth-acc
 import type { StatedRevocations } from '@auth-account/tokens';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import type { Sibling } from '../../security/sibling-secrets.ts';
+import type { InternalService } from '../../security/internal-service-secrets.ts';
 
 /** Content of an answer: no denials since the cursor, all of them, one page of them, or an error (429, 500, 503). */
 export type FeedContent = 'nothing' | 'news' | 'page' | 'refused';
 
 export interface ReadRevocationsDeps {
   readonly readDenialPage: ReadDenialPage;
-  readonly signStatement: (sibling: string, statement: StatedRevocations) => string;
+  readonly signStatement: (internalService: string, statement: StatedRevocations) => string;
   readonly limits: Pick<Limits, 'readRevocations' | 'revocationsSent'>;
-  readonly onRevocationsRead: (sibling: Sibling, content: FeedContent) => void;
+  readonly onRevocationsRead: (internalService: InternalService, content: FeedContent) => void;
 }
 
 /**
@@ -26,13 +26,13 @@ export function createReadRevocations({
   limits,
   onRevocationsRead,
 }: ReadRevocationsDeps) {
-  async function answer(body: RevocationsRequest, sibling: Sibling, origin: RequestOrigin) {
-    await limits.readRevocations(sibling.name, origin);
+  async function answer(body: RevocationsRequest, internalService: InternalService, origin: RequestOrigin) {
+    await limits.readRevocations(internalService.name, origin);
     const page = await readDenialPage(parseCursor(body.cursor)).catch((error: unknown) => {
       throw new DenyListUnavailable('Redis did not answer', { cause: error });
     });
     if (page === undefined) throw new DenyListUnavailable('the deny list is not complete');
-    await limits.revocationsSent(sibling.name, page.denied.length);
+    await limits.revocationsSent(internalService.name, page.denied.length);
     const { nonce, cursor: since = '' } = body;
     const statement = {
       nonce,
@@ -41,17 +41,17 @@ export function createReadRevocations({
       more: page.hasMore,
       ...groupDenied(page.denied),
     };
-    return { content: contentOf(page), statement: signStatement(sibling.name, statement) };
+    return { content: contentOf(page), statement: signStatement(internalService.name, statement) };
   }
 
-  return async (body: RevocationsRequest, sibling: Sibling, origin: RequestOrigin) => {
+  return async (body: RevocationsRequest, internalService: InternalService, origin: RequestOrigin) => {
     try {
-      const { content, statement } = await answer(body, sibling, origin);
-      onRevocationsRead(sibling, content);
+      const { content, statement } = await answer(body, internalService, origin);
+      onRevocationsRead(internalService, content);
       return { statement };
     } catch (error) {
       // A refused read shows too that the secret is in use.
-      onRevocationsRead(sibling, 'refused');
+      onRevocationsRead(internalService, 'refused');
       throw error;
     }
   };

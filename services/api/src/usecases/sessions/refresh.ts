@@ -3,7 +3,7 @@ import type { RefreshRequest } from '@auth-account/contracts/http/refresh';
 import { AppError } from '@auth-account/errors';
 import type { SessionStore } from '@auth-account/stores';
 import type { RevocationReason, SessionDocument } from '@auth-account/stores/documents';
-import { toldReasonOf } from '@auth-account/stores/told-reason';
+import { recordedReasonOf } from '@auth-account/stores/recorded-reason';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { type Announcement, createAnnounceAgain, type IsDenied } from '../../announcements/announce.ts';
 import type { Audit } from '../../audit/audit.ts';
@@ -16,10 +16,10 @@ import { decideRefresh, type Generations } from './decide-refresh.ts';
 import {
   extendedExpiry,
   hasHashOf,
-  hashesAhead,
   type IssueTokens,
   idleExpiry,
   placeOfHash,
+  precomputedHashes,
   type SessionLifetime,
 } from './session.ts';
 
@@ -233,7 +233,7 @@ function rotation({ refreshTokens, lifetime, now }: RefreshDeps, session: Sessio
     ...next,
     kid,
     token: refreshTokenHash(refreshTokens.issue(parts, nonce)),
-    ...(hasHashOf(session, parts) ? {} : { ahead: hashesAhead(refreshTokens, parts, nonce) }),
+    ...(hasHashOf(session, parts) ? {} : { ahead: precomputedHashes(refreshTokens, parts, nonce) }),
     handed_out_at: at,
     last_used_at: at,
     expires_at: extendedExpiry(session, at, lifetime),
@@ -245,6 +245,6 @@ function rotation({ refreshTokens, lifetime, now }: RefreshDeps, session: Sessio
  * may learn the reason. If the reason is missing, or comes from a newer version, the error names no reason.
  */
 function sessionEnded(reason: RevocationReason | undefined): AppError<'IAD_JWT_REFRESH_STOLEN'> {
-  const told = toldReasonOf(reason);
-  return new AppError('IAD_JWT_REFRESH_STOLEN', { details: told === undefined ? {} : { reason: told } });
+  const notified = recordedReasonOf(reason);
+  return new AppError('IAD_JWT_REFRESH_STOLEN', { details: notified === undefined ? {} : { reason: notified } });
 }

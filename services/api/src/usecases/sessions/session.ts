@@ -1,9 +1,15 @@
 import { pushStreamPath } from '@auth-account/contracts';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { PresentUser, SessionSummary } from '@auth-account/stores';
-import type { HashesAhead, HashPlace, RequestMark, SessionAuth, SessionDocument } from '@auth-account/stores/documents';
+import type {
+  PrecomputedHashes,
+  QueuedHash,
+  RequestMark,
+  SessionAuth,
+  SessionDocument,
+} from '@auth-account/stores/documents';
 import { sessionAuth } from '@auth-account/stores/session-auth';
-import { mostLiveSessions } from '@auth-account/stores/users';
+import { maxLiveSessions } from '@auth-account/stores/users';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import type { AccessTokenClaims } from '@auth-account/verifier/access-token';
 import { Binary } from 'mongodb';
@@ -41,7 +47,7 @@ export function newSession({ refreshTokens, lifetime }: NewSessionDeps, opened: 
   return {
     _id: sessionId,
     token: refreshTokenHash(refreshTokens.issue(token, nonce)),
-    ahead: hashesAhead(refreshTokens, token, nonce),
+    ahead: precomputedHashes(refreshTokens, token, nonce),
     user_id: user._id,
     is_revoked: false,
     nonce: new Binary(nonce),
@@ -72,7 +78,7 @@ const sessionLimit = 50;
 
 /** Returns true if the account may have as many live sessions as it can. */
 export function mayBeFull(user: PresentUser): boolean {
-  return mostLiveSessions(user) >= sessionLimit;
+  return maxLiveSessions(user) >= sessionLimit;
 }
 
 /**
@@ -193,7 +199,7 @@ const blockSize = 8;
 const hashLength = 43;
 
 /** Returns the position of the generation's hash among the hashes of its block. */
-export function placeOfHash(generation: number): HashPlace {
+export function placeOfHash(generation: number): QueuedHash {
   const block = Math.floor(generation / blockSize);
   return { block, start: (generation - block * blockSize) * hashLength, length: hashLength };
 }
@@ -207,11 +213,11 @@ export function hasHashOf({ ahead }: Pick<SessionDocument, 'ahead'>, { kid, gene
  * Returns the hashes of the session's tokens for that generation's block. They are kept in the session, so that a
  * refresh can write the next token's hash before it has read the nonce from which the token is made.
  */
-export function hashesAhead(
+export function precomputedHashes(
   refreshTokens: Pick<RefreshTokens, 'issue'>,
   { kid, sessionId, generation }: RefreshTokenParts,
   nonce: Buffer,
-): HashesAhead {
+): PrecomputedHashes {
   const { block } = placeOfHash(generation);
   const hashes = Array.from({ length: blockSize }, (_, place) =>
     refreshTokenHash(refreshTokens.issue({ kid, sessionId, generation: block * blockSize + place }, nonce)),

@@ -14,10 +14,10 @@ import { type CheckFactor, givenCode, givenFactor, type SettleTry } from '../pro
 import { type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
 import type { OncePerProof } from '../proofs/once-per-proof.ts';
 import {
+  type ChallengeUse,
   isCodeUsed,
   type RightCode,
   type RightFactor,
-  type Spend,
   type UseProofDeps,
   useProof,
 } from '../proofs/use-proof.ts';
@@ -35,7 +35,7 @@ export interface ConfirmStepUpDeps extends CheckPasswordDeps, FindStepUpMethodsD
   readonly challenges: Pick<ChallengeStore, 'use' | 'wasUsed'>;
   readonly users: Pick<UserStore, 'find'>;
   readonly sessions: Pick<SessionStore, 'find' | 'renewAuth'>;
-  readonly stepUpTokens: Pick<StepUpTokens, 'openChallenge' | 'spendOf' | 'use' | 'token'>;
+  readonly stepUpTokens: Pick<StepUpTokens, 'openChallenge' | 'challengeUseOf' | 'use' | 'token'>;
   readonly oncePerProof: OncePerProof;
   readonly checkCode: CheckCode;
   readonly checkFactor: CheckFactor;
@@ -52,7 +52,7 @@ interface OpenStepUp {
   readonly input: StepUpRequest;
   readonly challenge: StepUp;
   /** The use of the challenge by this proof. */
-  readonly spend: Spend;
+  readonly challengeUse: ChallengeUse;
   readonly user: PresentUser;
   readonly caller: VerifiedAccessToken;
   readonly origin: RequestOrigin;
@@ -97,15 +97,15 @@ export function createConfirmStepUp(deps: ConfirmStepUpDeps) {
     const challenge = await stepUpTokens.openChallenge(input.challenge_id, { user, caller });
     if (challenge === undefined) throw new AppError('ERR-CODE-EXPIRED');
     const { method, code = null, credential = null } = input;
-    const spend = stepUpTokens.spendOf(challenge, [method, code, credential]);
+    const challengeUse = stepUpTokens.challengeUseOf(challenge, [method, code, credential]);
     const first = async () => {
       const methods = await findMethods(user, challenge.purpose, caller);
       if (!methods.includes(method)) throw stepUpRequired(methods);
-      return answer(challenge, await complete({ input, challenge, spend, user, caller, origin }));
+      return answer(challenge, await complete({ input, challenge, challengeUse, user, caller, origin }));
     };
     const again = async () =>
       answer(challenge, challenge.purpose === 'session' ? await sessions.find(caller.sid) : undefined);
-    return oncePerProof(spend, first, again);
+    return oncePerProof(challengeUse, first, again);
   };
 }
 
@@ -118,7 +118,7 @@ function createComplete(deps: ConfirmStepUpDeps) {
   const prove = createProve(deps);
 
   return async (stepUp: OpenStepUp): Promise<SessionDocument | undefined> => {
-    const { input, challenge, spend, user, caller, origin } = stepUp;
+    const { input, challenge, challengeUse, user, caller, origin } = stepUp;
     const { proof, ...auth } = await prove(stepUp);
     const at = now();
     const renew = async (transactionSession?: ClientSession) => {
@@ -137,7 +137,7 @@ function createComplete(deps: ConfirmStepUpDeps) {
       const confirmed = { event: 'code.confirmed', user_id: user._id, purpose: 'step_up' } as const;
       const work = async (transactionSession: ClientSession) => {
         // An assertion could be sent again as long as its challenge counts.
-        if (!(await stepUpTokens.use(spend, transactionSession))) throw new AppError('ERR-CODE-EXPIRED');
+        if (!(await stepUpTokens.use(challengeUse, transactionSession))) throw new AppError('ERR-CODE-EXPIRED');
         const used = await useProof(deps, right, { user, at, origin }, transactionSession);
         const records = [...(isCode ? [confirmed] : none), ...used.audit];
         return { ...used, audit: records, renewed: await renew(transactionSession), sessions: none };

@@ -21,7 +21,7 @@ export interface CreateStepUpChallengeDeps extends FindStepUpMethodsDeps {
  * Tells the user of a session how to prove once more who is there. An account without any other way is mailed a code.
  * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
  */
-export function createCreateStepUpChallenge(deps: CreateStepUpChallengeDeps) {
+export function createIssueStepUpChallenge(deps: CreateStepUpChallengeDeps) {
   const { users, limits, requestCode, stepUpTokens, rpId, now } = deps;
   const findMethods = createFindStepUpMethods(deps);
 

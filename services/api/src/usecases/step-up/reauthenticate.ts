@@ -4,7 +4,7 @@ import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { type CheckPassword, type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
-import type { Spend } from '../proofs/use-proof.ts';
+import type { ChallengeUse } from '../proofs/use-proof.ts';
 import { type StepUpSettings, stepUpMethods, stepUpRequired } from './step-up-methods.ts';
 import type { StepUpTokens } from './step-up-tokens.ts';
 
@@ -14,13 +14,18 @@ export interface ReauthenticateDeps extends CheckPasswordDeps, StepUpSettings {
 }
 
 /** The fields of a body by which a caller shows who is there. If there are both, the token counts. */
-export interface Fresh {
+export interface Reauthentication {
   readonly current_password?: string;
   readonly step_up_token?: string;
 }
 
 /** Checks the body, and returns a result with the caller's document. */
-type Check<T> = (body: Fresh, caller: VerifiedAccessToken, origin: RequestOrigin, purpose: StepUpPurpose) => Promise<T>;
+type Check<T> = (
+  body: Reauthentication,
+  caller: VerifiedAccessToken,
+  origin: RequestOrigin,
+  purpose: StepUpPurpose,
+) => Promise<T>;
 
 /** Returns the caller's document. */
 export type Reauthenticate = Check<PresentUser>;
@@ -29,20 +34,20 @@ export type Reauthenticate = Check<PresentUser>;
 export interface Permitted {
   readonly user: PresentUser;
   /** The use of the step-up token. It must succeed in the transaction of what the token permits. */
-  readonly spend: Spend | undefined;
+  readonly challengeUse: ChallengeUse | undefined;
 }
 
 /**
  * Creates the check that the caller's user is there, for operations that ask for it: the password, or a step-up token
  * of this session and purpose. The check uses the token up, whatever becomes of the operation.
  *
- * The write that follows must fail if a way in has been changed since. `UserStore.changeFresh` does that.
+ * The write that follows must fail if a way in has been changed since. `UserStore.changeIfUnchanged` does that.
  *
  * Raises `ERR-STEP-UP-REQUIRED` if the token does not count, or if a password is not enough for the account, the errors
  * of {@link CheckPassword}, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
  */
 export function createReauthenticate(deps: ReauthenticateDeps): Reauthenticate {
-  const permit = createPermit(deps, (spend) => deps.stepUpTokens.use(spend));
+  const permit = createPermit(deps, (challengeUse) => deps.stepUpTokens.use(challengeUse));
   return async (...request) => (await permit(...request)).user;
 }
 
@@ -51,10 +56,13 @@ export function createReauthenticate(deps: ReauthenticateDeps): Reauthenticate {
  * follows, so that the user may begin anew.
  */
 export function createPermitLater(deps: ReauthenticateDeps): Check<Permitted> {
-  return createPermit(deps, async (spend) => !(await deps.stepUpTokens.isUsed(spend)));
+  return createPermit(deps, async (challengeUse) => !(await deps.stepUpTokens.isUsed(challengeUse)));
 }
 
-function createPermit(deps: ReauthenticateDeps, take: (spend: Spend) => Promise<boolean>): Check<Permitted> {
+function createPermit(
+  deps: ReauthenticateDeps,
+  take: (challengeUse: ChallengeUse) => Promise<boolean>,
+): Check<Permitted> {
   const { users, stepUpTokens } = deps;
   const checkPassword = createCheckPassword(deps);
   // The schemas demand one of the two.
@@ -63,12 +71,12 @@ function createPermit(deps: ReauthenticateDeps, take: (spend: Spend) => Promise<
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const methods = stepUpMethods(user, deps);
     if (step_up_token !== undefined) {
-      const spend = await stepUpTokens.openToken(step_up_token, { user, caller, purpose });
-      if (spend === undefined || !(await take(spend))) throw stepUpRequired(methods);
-      return { user, spend };
+      const challengeUse = await stepUpTokens.openToken(step_up_token, { user, caller, purpose });
+      if (challengeUse === undefined || !(await take(challengeUse))) throw stepUpRequired(methods);
+      return { user, challengeUse };
     }
     if (!methods.includes('password')) throw stepUpRequired(methods);
     await checkPassword(user, current_password, caller, origin);
-    return { user, spend: undefined };
+    return { user, challengeUse: undefined };
   };
 }

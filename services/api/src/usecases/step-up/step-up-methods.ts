@@ -7,7 +7,7 @@ import { sessionAuth } from '@auth-account/stores/session-auth';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 
 /** The part of the user's document that shows how the user can prove who is there. */
-type Ways = PresentUser<Pick<UserDocument, 'is_password_void' | 'totp' | 'recovery_codes' | 'passkeys'>>;
+type SignInMethods = PresentUser<Pick<UserDocument, 'is_password_void' | 'totp' | 'recovery_codes' | 'passkeys'>>;
 
 export interface StepUpSettings {
   /** `WEBAUTHN_RP_ID`; undefined if the service has no passkeys. */
@@ -19,7 +19,7 @@ export interface StepUpSettings {
  * that factor counts. A mailed code counts only for an account that has nothing else, because anybody who holds the
  * mailbox would otherwise need no other proof.
  */
-export function stepUpMethods(user: Ways, { rpId }: StepUpSettings): readonly StepUpMethod[] {
+export function stepUpMethods(user: SignInMethods, { rpId }: StepUpSettings): readonly StepUpMethod[] {
   const arePasskeysOn = rpId !== undefined;
   if (hasSecondFactor(user)) return factorMethods(user, arePasskeysOn);
   const { is_password_void = false, passkeys = [] } = user;
@@ -47,7 +47,7 @@ export interface FindStepUpMethodsDeps extends StepUpSettings {
  */
 export function createFindStepUpMethods({ sessions, rpId }: FindStepUpMethodsDeps) {
   return async (
-    user: Ways,
+    user: SignInMethods,
     purpose: StepUpPurpose,
     { sid }: Pick<VerifiedAccessToken, 'sid'>,
   ): Promise<readonly StepUpMethod[]> => {

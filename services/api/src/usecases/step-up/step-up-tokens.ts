@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type StepUpPurpose, stepUpChallengeSeconds, stepUpSeconds } from '@auth-account/contracts/http/step-up';
 import type { PresentUser } from '@auth-account/stores';
+import type { ConsumedProofStore } from '@auth-account/stores/consumed-proofs';
 import { credentialsVersion } from '@auth-account/stores/credentials';
-import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import type { ServerSecrets } from '../../security/server-secrets.ts';
-import { type Spend, spentBy } from '../proofs/use-proof.ts';
+import { type ChallengeUse, consumedBy } from '../proofs/use-proof.ts';
 
 /** Content of a challenge, and of the token that its proof gives. Both have the same id, so each counts once. */
 export interface StepUp {
@@ -38,34 +38,34 @@ export interface StepUpTokens {
   /** Returns the challenge if it counts now. */
   openChallenge(text: string, scope: StepUpScope): Promise<StepUp | undefined>;
   /** Returns the use of the challenge by that proof. */
-  spendOf(challenge: StepUp, proof: readonly unknown[]): Spend;
+  challengeUseOf(challenge: StepUp, proof: readonly unknown[]): ChallengeUse;
   /** Returns the token of a challenge whose proof was right. */
   token(challenge: StepUp): { readonly text: string; readonly until: Date };
   /**
    * Returns the use of the token if it counts now: it has not expired, is this session's and for this purpose, and no
    * way in was changed since. It may have been used.
    */
-  openToken(text: string, scope: Required<StepUpScope>): Promise<Spend | undefined>;
+  openToken(text: string, scope: Required<StepUpScope>): Promise<ChallengeUse | undefined>;
   /** Returns true if the challenge or token was used. */
-  isUsed(spend: Spend): Promise<boolean>;
+  isUsed(challengeUse: ChallengeUse): Promise<boolean>;
   /** Uses a challenge or a token up; false if it was used before. The caller of a transaction must then throw. */
-  use(spend: Spend, transactionSession?: ClientSession): Promise<boolean>;
+  use(challengeUse: ChallengeUse, transactionSession?: ClientSession): Promise<boolean>;
 }
 
 export interface StepUpTokensDeps {
   readonly sealedTokens: SealedTokens;
-  readonly spentProofs: Pick<SpentProofStore, 'find' | 'spend'>;
+  readonly consumedProofs: Pick<ConsumedProofStore, 'find' | 'consume'>;
   readonly secrets: ServerSecrets;
   readonly now: () => Date;
 }
 
 /** Returns the use of a token. Tokens of one challenge are one token. */
-function spendOfToken({ id, latest }: StepUp): Spend {
+function challengeUseOfToken({ id, latest }: StepUp): ChallengeUse {
   return { id: `step-up-token:${id}`, proof: [], until: new Date(latest) };
 }
 
 /** Creates the challenges and tokens of step-ups (docs/specification/sign-in.md, "Step-up"). */
-export function createStepUpTokens({ sealedTokens, spentProofs, secrets, now }: StepUpTokensDeps): StepUpTokens {
+export function createStepUpTokens({ sealedTokens, consumedProofs, secrets, now }: StepUpTokensDeps): StepUpTokens {
   const later = (seconds: number) => new Date(now().getTime() + seconds * 1_000);
 
   async function open(label: 'step-up' | 'step-up-token', text: string, { user, caller, purpose }: StepUpScope) {
@@ -90,12 +90,13 @@ export function createStepUpTokens({ sealedTokens, spentProofs, secrets, now }: 
       const until = later(stepUpSeconds);
       return { text: sealedTokens.seal('step-up-token', { ...challenge, until: until.getTime() }), until };
     },
-    spendOf: ({ id, until }, proof) => ({ id: `step-up:${id}`, proof, until: new Date(until) }),
+    challengeUseOf: ({ id, until }, proof) => ({ id: `step-up:${id}`, proof, until: new Date(until) }),
     async openToken(text, scope) {
       const opened = await open('step-up-token', text, scope);
-      return opened && spendOfToken(opened);
+      return opened && challengeUseOfToken(opened);
     },
-    isUsed: async (spend) => (await spentProofs.find(spentBy(spend, secrets())._id)) !== undefined,
-    use: (spend, session) => spentProofs.spend({ ...spentBy(spend, secrets()), at: now() }, session),
+    isUsed: async (challengeUse) => (await consumedProofs.find(consumedBy(challengeUse, secrets())._id)) !== undefined,
+    use: (challengeUse, session) =>
+      consumedProofs.consume({ ...consumedBy(challengeUse, secrets()), at: now() }, session),
   };
 }

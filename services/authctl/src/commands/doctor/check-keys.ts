@@ -23,8 +23,8 @@ async function checkFile(kind: KeyKind, config: KeyConfig): Promise<Finding[]> {
     return [ok(name, `${path}: ${kids}`), checkMode(kind, path, mode)];
   } catch (error) {
     const { message } = error as Error;
-    const mend = `Make one with authctl keys generate ${kind}, or mount the file that ${variable} names.`;
-    return [failed(name, message.includes(path) ? message : `${path}: ${message}`, mend)];
+    const fix = `Make one with authctl keys generate ${kind}, or mount the file that ${variable} names.`;
+    return [failed(name, message.includes(path) ? message : `${path}: ${message}`, fix)];
   }
 }
 
@@ -32,6 +32,6 @@ function checkMode(kind: KeyKind, path: string, mode: number): Finding {
   const check = `${kind} keys file mode`;
   const detail = mode.toString(8).padStart(4, '0');
   if ((mode & 0o007) === 0) return ok(check, detail);
-  const mend = `chmod 600 ${path}; of a mounted Secret, set defaultMode: 0440 and the pod's fsGroup.`;
-  return warning(check, `${detail}: everybody on this machine may use it`, mend);
+  const fix = `chmod 600 ${path}; of a mounted Secret, set defaultMode: 0440 and the pod's fsGroup.`;
+  return warning(check, `${detail}: everybody on this machine may use it`, fix);
 }

@@ -29,8 +29,8 @@ async function checkServer(
   } catch (error) {
     const { response, code } = error as { readonly response?: string; readonly code?: string };
     const reason = response === undefined ? `no answer: ${code}` : `answered ${response}`;
-    const mend = `See url, user, password and ehlo_name (now ${server.name}) of the subscriber in EVENT_SUBSCRIBERS, STARTTLS, and the NetworkPolicy.`;
-    return failed(check, `${server.host}:${server.port} ${reason}`, mend);
+    const fix = `See url, user, password and ehlo_name (now ${server.name}) of the subscriber in EVENT_SUBSCRIBERS, STARTTLS, and the NetworkPolicy.`;
+    return failed(check, `${server.host}:${server.port} ${reason}`, fix);
   } finally {
     transport.close();
   }

@@ -31,7 +31,7 @@ export async function checkMongodb({ db }: Pick<Mongo, 'db'>): Promise<Finding[]
  * Returns advice if members answer but no member can be used. Returns undefined if no member answers or something else
  * is wrong.
  */
-export function mendOf(error: unknown): string | undefined {
+export function fixOf(error: unknown): string | undefined {
   if (!(error instanceof MongoServerSelectionError)) return undefined;
   const members = [...(error.reason?.servers.values() ?? [])];
   const lost = members.filter(({ type }) => type === 'RSGhost').map(({ address }) => address);

@@ -2,7 +2,7 @@ import { findNewerData, type UpgradeRecord } from '@auth-account/lifecycle/upgra
 import { type ProcessReport, type ReportedKeys, readProcessReports } from '@auth-account/messaging/process-reports';
 import type { KidInUse } from '@auth-account/stores/kids-in-use';
 import type { Mongo, RedisStore } from '../../compose.ts';
-import { refusalMends } from './check-providers.ts';
+import { refusalFixes } from './check-providers.ts';
 import { type Finding, failed, judgeClock, ok, warning } from './finding.ts';
 
 type Stores = Pick<Mongo & RedisStore, 'db' | 'stores' | 'redis' | 'keys'>;
@@ -19,9 +19,9 @@ export async function checkProcesses({ db, stores, redis, keys }: Stores): Promi
     stores.upgrades.list(),
   ]);
   if (reports.length === 0) {
-    const mend =
+    const fix =
       'See that services of this version run, with the same KEY_PREFIX. The first reports come with their start.';
-    return [warning('processes', 'none has reported to Redis in the last minute: not checked', mend)];
+    return [warning('processes', 'none has reported to Redis in the last minute: not checked', fix)];
   }
   const findings = reports.flatMap((report) => [
     ...checkClocks(report, redisAheadMs),
@@ -85,12 +85,11 @@ function checkSettings(report: ProcessReport, reports: readonly ProcessReport[])
       : []),
   ]);
   if (faults.length === 0) return ok(check, "as the apis'");
-  const mend =
-    'Give all services the same TOKEN_ISSUER, TOKEN_AUDIENCE and token lives, and restart those that differ.';
-  return failed(check, [...new Set(faults)].join('; '), mend);
+  const fix = 'Give all services the same TOKEN_ISSUER, TOKEN_AUDIENCE and token lives, and restart those that differ.';
+  return failed(check, [...new Set(faults)].join('; '), fix);
 }
 
-const keyMends = {
+const keyFixes = {
   access:
     'Update the ConfigMap or Secret of its access keys: docs/operations.md, "Rotate a key". Its log says `key file not taken` if the file is wrong.',
   refresh: 'Update the Secret of its refresh keys: docs/operations.md, "Rotate a key".',
@@ -99,13 +98,13 @@ const keyMends = {
 
 /** Looks for keys with which another process signs, and which this one does not know. */
 function checkSigners({ process, keys }: ProcessReport, reports: readonly ProcessReport[]): Finding[] {
-  return (Object.entries(keys) as [keyof typeof keyMends, ReportedKeys][]).map(([kind, { takes }]) => {
+  return (Object.entries(keys) as [keyof typeof keyFixes, ReportedKeys][]).map(([kind, { takes }]) => {
     const check = `${kind} keys of ${process}`;
     const unknown = reports.flatMap(({ process: signer, keys: { [kind]: others } }) =>
       others?.signs === undefined || takes.includes(others.signs) ? [] : [`${others.signs} of ${signer}`],
     );
     if (unknown.length === 0) return ok(check, takes.join(', '));
-    return failed(check, `${takes.join(', ')}: does not know ${unknown.join(', ')}`, keyMends[kind]);
+    return failed(check, `${takes.join(', ')}: does not know ${unknown.join(', ')}`, keyFixes[kind]);
   });
 }
 
@@ -115,7 +114,7 @@ function checkRefusals({ process, refused_by = {} }: ProcessReport): Finding[] {
     failed(
       `${provider} at ${process}`,
       `refused it at ${at}: ${fault}`,
-      `${refusalMends[fault]} Then restart api and worker.`,
+      `${refusalFixes[fault]} Then restart api and worker.`,
     ),
   );
 }

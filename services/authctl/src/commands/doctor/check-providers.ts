@@ -20,7 +20,7 @@ export async function checkProviders({ IDENTITY_PROVIDERS }: ProviderSettings): 
 }
 
 /** Advice for what a provider refuses of this service, by fault. */
-export const refusalMends: Readonly<Record<string, string>> = {
+export const refusalFixes: Readonly<Record<string, string>> = {
   wrong_client:
     'See private_key, key_id, team_id and client_ids of the provider in IDENTITY_PROVIDERS, and redirect_uris: docs/operations.md, "The key for Apple".',
   wrong_page:
@@ -38,8 +38,8 @@ async function checkClients({ name, clientIds, exchange }: IdentityProvider): Pr
         await client.exchange('authctl-doctor', clientId);
       } catch (error) {
         const { fault, message } = error as Error & { readonly fault?: RefusalFault };
-        const mend = refusalMends[fault ?? ''];
-        if (mend !== undefined) return failed(check, `${exchange.tokenUrl} refuses it: ${message}`, mend);
+        const fix = refusalFixes[fault ?? ''];
+        if (fix !== undefined) return failed(check, `${exchange.tokenUrl} refuses it: ${message}`, fix);
         if (fault === undefined) return warning(check, `${message}: not checked`, 'See whether the provider is down.');
       }
       return ok(check, `${exchange.tokenUrl} takes its key ${exchange.keyId}`);
@@ -57,7 +57,7 @@ async function checkKeys({ name, jwksUri, algorithms }: IdentityProvider): Promi
     return failed(check, detail, 'See algorithms of the provider in IDENTITY_PROVIDERS.');
   } catch (error) {
     const { message, cause } = error as Error & { readonly cause?: Partial<Record<'code' | 'message', string>> };
-    const mend = 'See jwks_uri of the provider in IDENTITY_PROVIDERS, its certificate, and the NetworkPolicy.';
-    return failed(check, `${jwksUri}: ${cause?.code ?? cause?.message ?? message}`, mend);
+    const fix = 'See jwks_uri of the provider in IDENTITY_PROVIDERS, its certificate, and the NetworkPolicy.';
+    return failed(check, `${jwksUri}: ${cause?.code ?? cause?.message ?? message}`, fix);
   }
 }

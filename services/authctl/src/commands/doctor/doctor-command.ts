@@ -8,7 +8,7 @@ import { withMongo, withRedis, withStores } from '../../compose.ts';
 import { keyConfig, providerSettings, subscriberConfig } from '../../config.ts';
 import { checkKeys } from './check-keys.ts';
 import { checkMail } from './check-mail.ts';
-import { checkMongodb, mendOf } from './check-mongodb.ts';
+import { checkMongodb, fixOf } from './check-mongodb.ts';
 import { checkProcesses } from './check-processes.ts';
 import { checkProviders } from './check-providers.ts';
 import { checkRedis } from './check-redis.ts';
@@ -46,8 +46,8 @@ async function examine(shell: Shell): Promise<Outcome> {
   ];
   const hasFailed = findings.some(({ status }) => status === 'failed');
   const rows = findings.map(({ status, check, detail }) => [status, check, detail]);
-  const mends = findings.flatMap(({ check, mend }) => (mend === undefined ? [] : [`${check}: ${mend}`]));
-  const advice = mends.length === 0 ? [] : [`\nTo mend it:\n${mends.map((line) => `  ${line}`).join('\n')}`];
+  const fixes = findings.flatMap(({ check, fix }) => (fix === undefined ? [] : [`${check}: ${fix}`]));
+  const advice = fixes.length === 0 ? [] : [`\nTo mend it:\n${fixes.map((line) => `  ${line}`).join('\n')}`];
   return {
     json: { ok: !hasFailed, checks: findings },
     text: [table(['status', 'check', 'found'], rows), ...advice].join('\n'),
@@ -92,7 +92,7 @@ async function reach(server: string, variable: string, look: () => Promise<Findi
     return [ok(`${server}${reachable}`, 'yes'), ...(await look())];
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const mend = `See that ${server} runs and that ${variable} is right, with a user who may do what the services do.`;
-    return [failed(`${server}${reachable}`, toFailure(error).message, mendOf(error) ?? mend)];
+    const fix = `See that ${server} runs and that ${variable} is right, with a user who may do what the services do.`;
+    return [failed(`${server}${reachable}`, toFailure(error).message, fixOf(error) ?? fix)];
   }
 }

@@ -3,21 +3,21 @@ export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warning' | 'failed';
   readonly detail: string;
-  readonly mend?: string;
+  readonly fix?: string;
 }
 
 export const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail });
-export const failed = (check: string, detail: string, mend: string): Finding => ({
+export const failed = (check: string, detail: string, fix: string): Finding => ({
   check,
   status: 'failed',
   detail,
-  mend,
+  fix,
 });
-export const warning = (check: string, detail: string, mend: string): Finding => ({
+export const warning = (check: string, detail: string, fix: string): Finding => ({
   check,
   status: 'warning',
   detail,
-  mend,
+  fix,
 });
 
 /** Returns true if the version in `text` is at least `wanted`. */
@@ -40,10 +40,10 @@ export async function checkClock(server: string, readTimeMs: () => Promise<numbe
   return judgeClock(`${server} clock`, skew, detail);
 }
 
-const clockMend = 'Have the clocks of all machines set by NTP (chrony), and see which of the two is wrong.';
+const clockFix = 'Have the clocks of all machines set by NTP (chrony), and see which of the two is wrong.';
 
 /** Returns the finding for a clock that is off by so many milliseconds. */
 export function judgeClock(check: string, offMs: number, detail: string): Finding {
-  if (Math.abs(offMs) >= clockFailureMs) return failed(check, detail, clockMend);
-  return Math.abs(offMs) >= clockWarningMs ? warning(check, detail, clockMend) : ok(check, detail);
+  if (Math.abs(offMs) >= clockFailureMs) return failed(check, detail, clockFix);
+  return Math.abs(offMs) >= clockWarningMs ? warning(check, detail, clockFix) : ok(check, detail);
 }

@@ -125,7 +125,7 @@ function addSettling(events: Command, shell: Shell): void {
     .action((name) =>
       withStores(shell, async (stores) => {
         await requireSubscriber(stores, name);
-        const isNew = await stores.subscribers.park(name, { at: shell.now(), eventId: byOperator });
+        const isNew = await stores.subscribers.suspend(name, { at: shell.now(), eventId: byOperator });
         return change(name, 'parked', isNew, `${name} was parked already.`);
       }),
     );

@@ -8,8 +8,8 @@ const countLimit = 1_000_000;
 
 /** Lists subscribers that are or were configured, or have dead letters. */
 export async function listSubscribers({ subscribers, deadLetters }: Stores): Promise<Outcome> {
-  const [parked, counts] = await Promise.all([subscribers.list(), deadLetters.counts(countLimit)]);
-  const known = new Map(parked.map((one) => [one._id, one]));
+  const [suspended, counts] = await Promise.all([subscribers.list(), deadLetters.counts(countLimit)]);
+  const known = new Map(suspended.map((one) => [one._id, one]));
   const names = [...new Set([...known.keys(), ...counts.keys()])].sort();
   const list = names.map((name) => ({
     name,

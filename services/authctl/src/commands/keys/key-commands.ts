@@ -12,7 +12,7 @@ import type { Outcome, Shell } from '../../cli/shell.ts';
 import { table } from '../../cli/table.ts';
 import { type KeyConfig, keyConfig } from '../../config.ts';
 import { type KeyKind, keyKinds, kindTraits } from './key-kinds.ts';
-import { activateKey, pruneKeys, publishKey, type RotatingKey, standingOf } from './key-rotation.ts';
+import { activateKey, pruneKeys, publishKey, type RotatingKey, statusOf } from './key-rotation.ts';
 import { assertPublicFile, type KeyFile, publicFileAdvice, writePublicFile } from './public-file.ts';
 
 /** Milliseconds for which other systems may cache a JWKS, and within which a key file reaches every pod. */
@@ -49,7 +49,7 @@ function keyFileOf(kind: KeyKind, { file, publicFile }: FileOptions, config: Key
 function factsOf({ keys }: KeySet) {
   return keys.map((key: RotatingKey, index) => ({
     kid: key.kid,
-    standing: standingOf(key, index),
+    standing: statusOf(key, index),
     type: key.crv === undefined ? key.kty : `${key.kty} ${key.crv}`,
     published_at: key.published_at ?? null,
     retired_at: key.retired_at ?? null,

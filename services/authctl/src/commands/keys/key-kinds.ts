@@ -1,4 +1,4 @@
-import { longestTokenSeconds } from '@auth-account/config';
+import { maxTokenSeconds } from '@auth-account/config';
 import { emailUndoSeconds } from '@auth-account/contracts/http/email-change';
 import {
   assertAccessTokenKeys,
@@ -30,7 +30,7 @@ export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {
     variable: 'ACCESS_TOKEN_KEYS_FILE',
     generate: generateSigningKey,
     check: (set) => assertAccessTokenKeys(set, 'sign'),
-    usefulSeconds: (config) => longestTokenSeconds(config) + marginSeconds,
+    usefulSeconds: (config) => maxTokenSeconds(config) + marginSeconds,
   },
   refresh: {
     variable: 'REFRESH_TOKEN_KEYS_FILE',

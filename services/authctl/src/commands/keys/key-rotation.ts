@@ -11,9 +11,9 @@ export interface RotatingKey extends KeyEntry {
 }
 
 /** `first` signs; `next` will become the first; `retired` was the first. */
-export type KeyStanding = 'first' | 'next' | 'retired' | 'unknown';
+export type KeyStatus = 'first' | 'next' | 'retired' | 'unknown';
 
-export function standingOf(key: RotatingKey, index: number): KeyStanding {
+export function statusOf(key: RotatingKey, index: number): KeyStatus {
   if (index === 0) return 'first';
   if (key.retired_at !== undefined) return 'retired';
   return key.published_at === undefined ? 'unknown' : 'next';
@@ -21,7 +21,7 @@ export function standingOf(key: RotatingKey, index: number): KeyStanding {
 
 /** First step: appends the key, which then only verifies. */
 export function publishKey({ keys }: KeySet, key: KeyEntry, now: Date): KeySet {
-  const waiting = keys.find((each, index) => standingOf(each, index) === 'next');
+  const waiting = keys.find((each, index) => statusOf(each, index) === 'next');
   if (waiting) throw new CommandError(`Key ${waiting.kid} is published already and waits for --activate.`);
   const [first, ...others] = keys;
   return { keys: [first, ...others, { ...key, published_at: now.toISOString() }] };
@@ -33,7 +33,7 @@ export function publishKey({ keys }: KeySet, key: KeyEntry, now: Date): KeySet {
  * yet.
  */
 export function activateKey({ keys }: KeySet, now: Date, afterMs: number): KeySet {
-  const next = keys.find((key: RotatingKey, index) => standingOf(key, index) === 'next') as RotatingKey | undefined;
+  const next = keys.find((key: RotatingKey, index) => statusOf(key, index) === 'next') as RotatingKey | undefined;
   if (next?.published_at === undefined) {
     throw new CommandError('No key was published: run rotate without --activate first.');
   }

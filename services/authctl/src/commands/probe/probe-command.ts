@@ -110,19 +110,19 @@ async function withStopSignal<T>(work: (stop: AbortSignal) => Promise<T>): Promi
 function describeProbe(report: ProbeReport): Outcome {
   const { ok, steps, close, clean_up, request_id } = report;
   const rows = steps.map(({ step, ok: isOk, ms, fault }) => [step, isOk ? 'ok' : 'failed', ms, fault]);
-  const times = close === null ? [] : [tellClose(close)];
+  const times = close === null ? [] : [reportClose(close)];
   const headings = ['step', 'result', 'ms', 'fault'];
-  const text = [table(headings, rows), '', ...times, tellCleanUp(clean_up), `Request id: ${request_id}`].join('\n');
+  const text = [table(headings, rows), '', ...times, reportCleanUp(clean_up), `Request id: ${request_id}`].join('\n');
   const isFine = ok && clean_up.outcome !== 'failed';
   return { json: report, text, exitCode: isFine ? exitCodes.ok : exitCodes.negative };
 }
 
-function tellClose({ since_request_ms, since_answer_ms }: CloseTime): string {
+function reportClose({ since_request_ms, since_answer_ms }: CloseTime): string {
   const side = since_answer_ms < 0 ? 'before' : 'after';
   return `Logout to close: ${since_request_ms} ms, ${Math.abs(since_answer_ms)} ms ${side} the answer.`;
 }
 
-function tellCleanUp({ outcome, leftovers, fault }: CleanUpReport): string {
+function reportCleanUp({ outcome, leftovers, fault }: CleanUpReport): string {
   const earlier = leftovers === 0 ? '' : ` Of runs before, removed: ${leftovers}.`;
   switch (outcome) {
     case 'done':

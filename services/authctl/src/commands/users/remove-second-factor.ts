@@ -1,5 +1,5 @@
 import { createAccountEvent, eventOrigin, factorRemovalMessage } from '@auth-account/messaging';
-import { removalOrderedNotice } from '@auth-account/messaging/account-events';
+import { removalOrderedNotification } from '@auth-account/messaging/account-events';
 import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { newRemoval } from '@auth-account/stores/factor-removals';
@@ -46,7 +46,7 @@ function orderRemoval(shell: Shell, idOrEmail: string, options: RemoveSecondFact
     const { transaction, stores, user, at, requestId } = made;
     const { _id: user_id, locale = 'en' } = user;
     const removal = newRemoval(at, 'staff');
-    const notice = removalOrderedNotice({ user_id, removal, locale }, originOf(made));
+    const notice = removalOrderedNotification({ user_id, removal, locale }, originOf(made));
     const work = async (session: ClientSession) => {
       const running = await stores.factorRemovals.order(user_id, removal, session);
       if (running === undefined) throw accountChanged(user);
@@ -56,9 +56,9 @@ function orderRemoval(shell: Shell, idOrEmail: string, options: RemoveSecondFact
     };
     const live = await transaction(work, { isCommitted: () => stores.outbox.exists(notice.id) });
     made.audit({ event: 'account.second_factor_removal_ordered', operator_reason: made.reason });
-    const problem = await tellApps(shell, live, factorRemovalMessage(removal.due_at, at));
+    const problem = await notifyApps(shell, live, factorRemovalMessage(removal.due_at, at));
     const json = { user_id, due_at: removal.due_at, request_id: requestId, problem };
-    return { json, text: told(`Will be removed at ${removal.due_at.toISOString()}.`, requestId, problem) };
+    return { json, text: notified(`Will be removed at ${removal.due_at.toISOString()}.`, requestId, problem) };
   };
   return changeAccount(shell, idOrEmail, options, { before, change });
 }
@@ -81,8 +81,8 @@ function stopRemoval(shell: Shell, idOrEmail: string, options: RemoveSecondFacto
     };
     const live = await transaction(work, { isCommitted: () => stores.outbox.exists(notice.id) });
     made.audit({ event: 'account.second_factor_removal_stopped', operator_reason: made.reason });
-    const problem = await tellApps(shell, live, factorRemovalMessage(null, at));
-    const text = told('Stopped: the second factor stays.', requestId, problem);
+    const problem = await notifyApps(shell, live, factorRemovalMessage(null, at));
+    const text = notified('Stopped: the second factor stays.', requestId, problem);
     return { json: { user_id, request_id: requestId, problem }, text };
   };
   return changeAccount(shell, idOrEmail, options, { before, change });
@@ -95,13 +95,13 @@ function orderedAlready(userId: string, dueAt: Date): CommandError {
 
 const originOf = ({ requestId, at }: AccountChange) => eventOrigin({ requestId }, at, { entityId: v7 });
 
-function told(done: string, requestId: string, problem: string | null): string {
+function notified(done: string, requestId: string, problem: string | null): string {
   const text = `${done} Request id: ${requestId}`;
   return problem === null ? text : `${text}\nThe apps got no message (${problem}); the mail is on its way.`;
 }
 
 /** Sends a message to the apps of the sessions. Returns the reason if that failed, otherwise null. */
-async function tellApps(
+async function notifyApps(
   shell: Shell,
   live: readonly { readonly _id: string }[],
   content: ReturnType<typeof factorRemovalMessage>,

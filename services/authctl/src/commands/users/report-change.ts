@@ -1,4 +1,4 @@
-import { longestTokenSeconds, tokenLifeConfig } from '@auth-account/config';
+import { maxTokenSeconds, tokenLifeConfig } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { closeReasonOf } from '@auth-account/stores';
@@ -50,7 +50,7 @@ async function closeStreams(
   const denial = { kind: 'revoked', reason: closeReasonOf(reason) } as const;
   const entries = sessionIds.map((sessionId) => ({ sessionId, denial, requestId, decidedAt: at.getTime() }));
   try {
-    const lifetimeMs = denialLifetimeMs(longestTokenSeconds(shell.config(Type.Object(tokenLifeConfig))));
+    const lifetimeMs = denialLifetimeMs(maxTokenSeconds(shell.config(Type.Object(tokenLifeConfig))));
     await withRedis(shell, ({ redis, keys }) => createDenyList(redis, keys, lifetimeMs).denyAndClose(entries));
     return null;
   } catch (error) {

@@ -2,7 +2,7 @@ import { eventOrigin } from '@auth-account/messaging';
 import { passwordChangedEvents } from '@auth-account/messaging/account-events';
 import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
-import { voidHash } from '@auth-account/stores/void-hash';
+import { unusableHash } from '@auth-account/stores/unusable-hash';
 import type { ClientSession } from 'mongodb';
 import { v7 } from 'uuid';
 import type { Outcome, Shell } from '../../cli/shell.ts';
@@ -35,16 +35,16 @@ export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPas
   const change = async (made: AccountChange) => {
     const { transaction, stores, user, at, requestId } = made;
     const { _id: user_id, locale = 'en' } = user;
-    const password_hash = voidHash(user.password_hash);
+    const password_hash = unusableHash(user.password_hash);
     const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
     const work = async (session: ClientSession) => {
       const fields = { ...passwordFields(password_hash, user, at, true), ...countsAnew(user, at, user.created_at) };
-      if (!(await stores.users.changeFresh(user, fields, session))) throw accountChanged(user);
+      if (!(await stores.users.changeIfUnchanged(user, fields, session))) throw accountChanged(user);
       await stores.challenges.endAll(user_id, at, session);
       const { ended } = await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session);
       const invites_revoked = await stores.invites.revokeMadeBy(user_id, at, session);
-      const told = { user_id, reason: 'operator', locale, invites_revoked } as const;
-      for (const event of passwordChangedEvents(told, nextOrigin)) await stores.outbox.append(event, at, session);
+      const notified = { user_id, reason: 'operator', locale, invites_revoked } as const;
+      for (const event of passwordChangedEvents(notified, nextOrigin)) await stores.outbox.append(event, at, session);
       return { sessionIds: ended, invites_revoked };
     };
     const isCommitted = () => stores.users.hasPasswordHash(user_id, password_hash);

@@ -14,7 +14,7 @@ import { disableUser, enableUser } from './disable-user.ts';
 import { loadUser } from './load-user.ts';
 import { asOption } from './operator.ts';
 import { removeSecondFactor } from './remove-second-factor.ts';
-import { kindsOfWays, removeWaysIn } from './remove-ways-in.ts';
+import { kindsOfSignInMethods, removeSignInMethods } from './remove-sign-in-methods.ts';
 import { resetPassword } from './reset-password.ts';
 import { exportUser, limitsOf, unlockUser } from './support-user.ts';
 
@@ -96,9 +96,9 @@ function addAccountChanges(user: Command, shell: Shell): void {
     .option('--yes', 'do not ask')
     .action((idOrEmail, options) => shell.conclude(removeSecondFactor(shell, idOrEmail, options)));
   add('remove-ways-in', 'remove all passkeys and identities of an account, and end its sessions')
-    .addOption(new Option('--only <kind>', 'remove only these').choices(kindsOfWays))
+    .addOption(new Option('--only <kind>', 'remove only these').choices(kindsOfSignInMethods))
     .option('--yes', 'do not ask')
-    .action((idOrEmail, options) => shell.conclude(removeWaysIn(shell, idOrEmail, options)));
+    .action((idOrEmail, options) => shell.conclude(removeSignInMethods(shell, idOrEmail, options)));
 }
 
 /** Shows the user, their group, their number of sessions and their limits; never the hash. */

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { createSignInUser, post, type SignInUser, type SignInWorld, violate } from './sign-in-user.ts';
+
+/** A login that has got its session. */
+interface Used {
+  readonly body: object;
+  readonly at: number;
+}
+
+/** A user with an identity at the provider, and no password. */
+export interface FederatedUser extends SignInUser {
+  readonly sub: string;
+  readonly deviceId: string;
+  /** Number of challenges with which the user has tried to log in. */
+  logins: number;
+  used?: Used | undefined;
+}
+
+export const providerName = 'office';
+
+/** Milliseconds after which a used challenge no longer gets its session again, with a margin for clocks. */
+const repeatMs = 130_000;
+
+export function createFederatedUser(world: SignInWorld, seed: number, id: number): FederatedUser {
+  const user = createSignInUser(world, 'identity', { seed, id });
+  return { ...user, sub: `${seed}-${id}`, deviceId: randomUUID(), logins: 0 };
+}
+
+/** Returns a new challenge with an ID token for it; undefined without an answer. */
+export async function newProof(user: SignInUser, sub: string) {
+  const { world, email } = user;
+  const { reply: asked } = await post(user, 'federated challenge', 'createFederatedChallenge');
+  if (asked?.status !== 200) {
+    if (asked !== undefined) violate(user, 'a challenge for a provider was refused', asked);
+    return;
+  }
+  const { challenge_id, nonce } = asked.data;
+  const iat = Math.floor(Date.now() / 1_000) - 5;
+  const claims = { aud: 'app', sub, email, email_verified: true, nonce, iat };
+  return { challenge_id: String(challenge_id), id_token: await world.provider.sign(claims) };
+}
+
+/** Logs in, or registers if the account is not there yet. */
+export async function logInByProvider(user: FederatedUser): Promise<void> {
+  const { world, sub, deviceId, registration } = user;
+  if (user.used !== undefined && world.history.now() - user.used.at > repeatMs) return reuse(user, user.used);
+  const proof = await newProof(user, sub);
+  if (proof === undefined) return;
+  user.logins += 1;
+  const given = { provider: providerName, ...proof, device_id: deviceId, space_creation_mode: 'CREATE_NEW_HOME' };
+  const { reply, wasUnsure } = await post(user, 'login, provider', 'logInByProvider', given);
+  if (reply === undefined) return;
+  if (reply.status >= 300) {
+    // A repeat after a minute finds the challenge used.
+    if (!(wasUnsure && reply.status === 410)) violate(user, 'a login by a provider was refused', reply);
+    return;
+  }
+  const userId = String(reply.data.user_id);
+  if (registration.userId !== undefined && registration.userId !== userId) {
+    violate(user, 'one identity has two accounts', { userId, notified: registration.userId });
+  }
+  registration.userId = userId;
+  registration.outcome = 'acknowledged';
+  user.used = { body: given, at: world.history.now() };
+}
+
+/** Uses an earlier challenge again, which must open no session. */
+async function reuse(user: FederatedUser, { body }: Used): Promise<void> {
+  user.used = undefined;
+  const { reply } = await post(user, 'login, used challenge', 'logInByProvider', { provider: providerName, ...body });
+  if (reply === undefined || reply.status === 410 || reply.status === 401) return;
+  violate(user, 'a used challenge was not refused', { status: reply.status });
+}

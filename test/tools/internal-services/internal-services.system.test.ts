@@ -1,0 +1,251 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { findFreePort } from '@auth-account/local-stack';
+import { createAccessTokenSigner, generateSigningKey, loadKeyFile } from '@auth-account/tokens';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT } from 'jose';
+import { logOut, newSession } from '../../support/accounts.ts';
+import { bearer } from '../../support/api-driver.ts';
+import { type Answer, send } from '../../support/http-client.ts';
+import { internalServiceCredential } from '../../support/internal-services.ts';
+import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
+import {
+  audience,
+  issuer,
+  openVerifierFixture,
+  someClaims,
+  type VerifierFixture,
+} from '../../support/verifier-fixture.ts';
+import { eventually } from '../../support/worker-fixture.ts';
+
+/**
+ * Tests the siblings of docs/examples with the real api. They are installed from the registries of their languages, so
+ * only the long form does this (`npm run test:long siblings`).
+ */
+const languages = (process.env.SIBLING_LANGUAGES ?? '').split(',').filter((name) => name !== '');
+const examples = fileURLToPath(new URL('../../../docs/examples', import.meta.url));
+const run = promisify(execFile);
+
+/** Functions by language. Each installs a sibling in a directory, and returns the command that starts it. */
+const installers: Readonly<Record<string, (dir: string) => Promise<readonly [string, ...string[]]>>> = {
+  async python(dir) {
+    const python = join(dir, 'venv/bin/python');
+    await run('python3', ['-m', 'venv', join(dir, 'venv')]);
+    await run(python, [
+      '-m',
+      'pip',
+      'install',
+      '-q',
+      '--disable-pip-version-check',
+      '-r',
+      join(dir, 'requirements.txt'),
+    ]);
+    return [python, join(dir, 'main.py')];
+  },
+  async go(dir) {
+    await run('go', ['build', '-o', join(dir, 'pantry'), '.'], { cwd: dir });
+    return [join(dir, 'pantry')];
+  },
+};
+
+test('the short form of the sibling tests installs nothing', () => {
+  expect(Object.keys(installers)).toEqual(expect.arrayContaining(languages));
+});
+
+/** The tables of `describe.each` must not be empty. */
+const described = languages.length > 0 ? describe.each(languages) : describe.skip.each(['no language']);
+
+described('the sibling in %s', (language) => {
+  let fixture: VerifierFixture;
+  let proxy: TamperingProxy;
+  let dir: string;
+  let base: string;
+  let program: ChildProcess;
+
+  beforeAll(async () => {
+    fixture = await openVerifierFixture();
+    proxy = await startTamperingProxy(fixture.api.base);
+    dir = await mkdtemp(join(tmpdir(), `sibling-${language}-`));
+    await cp(join(examples, language), dir, { recursive: true });
+    const [command, ...args] = (await installers[language]?.(dir)) ?? [''];
+    const port = String(await findFreePort());
+    const credential = join(dir, 'credential');
+    await writeFile(credential, `${internalServiceCredential()}\n`);
+    const own = { ISSUER: issuer, AUDIENCE: audience, REACHED_AT: proxy.base, CREDENTIAL_FILE: credential, PORT: port };
+    program = spawn(command, args, { env: { ...process.env, ...own }, stdio: 'inherit' });
+    base = `http://127.0.0.1:${port}`;
+    const { access_token } = await newSession(fixture.api);
+    await eventually('the sibling to accept a token', async () => (await ask(access_token)).status === 200);
+  }, 600_000);
+  afterAll(async () => {
+    program.kill();
+    proxy.close();
+    await fixture.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  const ask = (token: string, method = 'GET'): Promise<Answer> =>
+    send(base, { method, path: '/pantry', headers: bearer(token) }).catch(
+      () => ({ status: 0, headers: {}, text: '', json: undefined }) satisfies Answer,
+    );
+  const verdict = async (token: string) => {
+    const { status, text } = await ask(token);
+    return [status, JSON.parse(text).error_code];
+  };
+  const invalid = [401, 'IAD_JWT_ACCESS_INVALID'];
+
+  /** Signs a token with the service's key; `change` overrides the default settings. */
+  async function signed(
+    change: { audience?: string; issuer?: string; ttlSeconds?: number; age?: number } = {},
+    proof: { acr?: string; auth_time?: number } = {},
+  ) {
+    const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
+    const { age = 0, ...settings } = change;
+    const options = { keys, issuer, audience, ttlSeconds: 600, ...settings } as const;
+    const sign = createAccessTokenSigner({ ...options, now: () => Date.now() - age * 1_000 });
+    return sign({ ...someClaims, ...proof });
+  }
+
+  test('a sibling accepts a good token and names its user', async () => {
+    const { access_token, user_id, home_group_id } = await newSession(fixture.api);
+    const { status, text } = await ask(access_token);
+    expect([status, JSON.parse(text)]).toEqual([200, { user_id, home_group_id }]);
+    expect((await ask(await signed())).status).toBe(200);
+  });
+
+  test('a sibling tells an expired token from an invalid one', async () => {
+    expect(await verdict(await signed({ age: 700 }))).toEqual([401, 'IAD_JWT_ACCESS_EXPIRED']);
+  });
+
+  test.each<[string, () => string | Promise<string>]>([
+    ['no token', () => ''],
+    ['nonsense', () => 'abc'],
+    ['another audience', () => signed({ audience: 'elsewhere' })],
+    ['another issuer', () => signed({ issuer: 'https://elsewhere.example' })],
+    ['a life longer than any revocation is remembered', () => signed({ ttlSeconds: 3_600 })],
+    ['a date in the future', () => signed({ age: -300 })],
+    ['another signature', async () => (await signed()).replace(/.{10}$/, 'AAAAAAAAAA')],
+    ['changed claims', async () => (await signed()).replace(/\.(.{20})/, '.AAAAAAAAAAAAAAAAAAAA')],
+    [
+      'no signature',
+      async () => {
+        const token = await signed();
+        const header = { ...decodeProtectedHeader(token), alg: 'none' };
+        return `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${token.split('.')[1]}.`;
+      },
+    ],
+    [
+      'the key of somebody else',
+      async () => {
+        const keys = { keys: [await generateSigningKey('ES256')] } as const;
+        return createAccessTokenSigner({ keys, issuer, audience, ttlSeconds: 600 })(someClaims);
+      },
+    ],
+    [
+      'the public key as a secret (HS256)',
+      async () => {
+        const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'));
+        const [{ kid, x }] = keys;
+        const header = { alg: 'HS256', typ: 'at+jwt', kid };
+        const token = new SignJWT({ ...someClaims, sub: 'u', iss: issuer, aud: audience }).setProtectedHeader(header);
+        return token
+          .setIssuedAt()
+          .setExpirationTime('5m')
+          .sign(Buffer.from(String(x), 'base64url'));
+      },
+    ],
+    [
+      'another typ',
+      async () => {
+        const token = await signed();
+        const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
+        const { kid } = decodeProtectedHeader(token);
+        const key = await importJWK({ ...keys.find((entry) => entry.kid === kid) }, 'ES256');
+        const header = { alg: 'ES256', typ: 'JWT', kid: String(kid) };
+        return new SignJWT(decodeJwt(token)).setProtectedHeader(header).sign(key);
+      },
+    ],
+    [
+      'a statement of the feed',
+      async () => {
+        const headers = bearer(internalServiceCredential());
+        const answer = await fixture.api.readRevocations({ nonce: 'A'.repeat(22) }, headers);
+        return answer.json.data.statement;
+      },
+    ],
+  ])('a sibling refuses %s', async (_what, token) => {
+    expect(await verdict(await token())).toEqual(invalid);
+  });
+
+  /** Removes what only a bearer with two factors of the last 300 s may remove. */
+  const remove = async (proof: { acr?: string; age?: number }) => {
+    const { age, ...level } = proof;
+    const auth_time = age === undefined ? {} : { auth_time: Math.floor(Date.now() / 1_000) - age };
+    return ask(await signed({}, { ...level, ...auth_time }), 'DELETE');
+  };
+
+  test('a sibling accepts two recent factors', async () => {
+    expect((await remove({ acr: '2', age: 30 })).status).toBe(200);
+  });
+
+  test.each<[string, Parameters<typeof remove>[0]]>([
+    ['one factor', { acr: '1', age: 30 }],
+    ['two factors of long ago', { acr: '2', age: 310 }],
+    ['two factors of an unknown time', { acr: '2' }],
+    ['a level that nobody knows', { acr: '3', age: 30 }],
+    ['an older token', { age: 30 }],
+  ])('a sibling asks the bearer of %s to step up, and still answers elsewhere', async (_what, proof) => {
+    const { status, text, headers } = await remove(proof);
+    expect([status, headers['www-authenticate']]).toEqual([
+      401,
+      'Bearer error="insufficient_user_authentication", max_age="300", acr_values="2"',
+    ]);
+    const details = { max_age: 300, acr_values: '2' };
+    expect(JSON.parse(text)).toMatchObject({ error_code: 'ERR-STEP-UP-REQUIRED', details });
+    expect((await ask(await signed({}, { acr: proof.acr ?? '1' }))).status).toBe(200);
+  });
+
+  test('a sibling refuses a token after its logout', async () => {
+    const session = await newSession(fixture.api);
+    expect((await ask(session.access_token)).status).toBe(200);
+    await logOut(fixture.api, session);
+    const begin = performance.now();
+    await eventually('the refusal', async () => (await ask(session.access_token)).status === 401);
+    console.info(`${language}: refused ${Math.round(performance.now() - begin)} ms after the answer to the logout`);
+    expect(await verdict(session.access_token)).toEqual(invalid);
+  });
+
+  test.each<[string, Parameters<TamperingProxy['tamper']>[0]]>([
+    [
+      'repeats an earlier answer',
+      (() => {
+        let kept: Promise<Answer> | undefined;
+        return (request, forward) => {
+          kept ??= forward(request);
+          return kept;
+        };
+      })(),
+    ],
+    [
+      'answers with what another question of the same place got',
+      (request, forward) => forward({ ...request, body: { ...(request.body as object), nonce: 'B'.repeat(22) } }),
+    ],
+  ])('a sibling accepts nothing if an attacker %s for longer than the grace period', async (_what, answer) => {
+    const session = await newSession(fixture.api);
+    let count = 0;
+    proxy.tamper((request, forward) => {
+      if (request.path !== '/api/v1/revocations') return forward(request);
+      count += 1;
+      return answer(request, forward);
+    });
+    await eventually('an answer', () => count > 0);
+    await eventually('the end of the grace', async () => (await ask(session.access_token)).status === 503);
+    proxy.behave();
+    await eventually('the feed', async () => (await ask(session.access_token)).status === 200);
+  });
+});
