@@ -75,9 +75,9 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(libs|services)/[^/]+/src/',
-        pathNot: ['[.](test|fixture)[.]ts$', '^libs/local-stack/'],
+        pathNot: ['[.](test|fixture)[.]ts$', '^libs/(local-stack|playground)/'],
       },
-      to: { path: ['[.](test|fixture)[.]ts$', '^test/', '(^|/)libs/local-stack/'] },
+      to: { path: ['[.](test|fixture)[.]ts$', '^test/', '(^|/)libs/(local-stack|playground)/'] },
     },
     {
       name: 'resolvable',

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Span } from '@auth-account/local-stack/playground/otlp-spans';
-import type { RequestSteps } from '@auth-account/local-stack/playground/step';
-import { createStepReader } from '@auth-account/local-stack/playground/steps';
+import type { Span } from '@auth-account/playground/otlp-spans';
+import type { RequestSteps } from '@auth-account/playground/step';
+import { createStepReader } from '@auth-account/playground/steps';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
 import { bearer, drive, requestTo } from '../support/api-driver.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { routes } from '@auth-account/contracts';
-import type { Span } from '@auth-account/local-stack/playground/otlp-spans';
+import type { Span } from '@auth-account/playground/otlp-spans';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';

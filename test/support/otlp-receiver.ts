@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readOtlpSpans, type Span } from '@auth-account/local-stack/playground/otlp-spans';
+import { readOtlpSpans, type Span } from '@auth-account/playground/otlp-spans';
 
 export interface OtlpReceiver {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`, with the protocol `http/json`. */

@@ -76,7 +76,7 @@ export async function startEventSubscriber({
 
   // Loaded only when they are needed, because every test loads this library.
   const { mailPage, startMailSink } = await import('./mail-sink.ts');
-  const { createPlayground } = await import('../playground/create-playground.ts');
+  const { createPlayground } = await import('@auth-account/playground');
   const { createProvider } = await import('../provider/create-provider.ts');
   const playground = createPlayground({ apiUrl, killGateway, log: logs.playground });
   const provider = createProvider(`http://127.0.0.1:${port}/provider`);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Marked } from 'marked';
 import type { PageFile } from './build-page.ts';
 
-const guidesDir = join(import.meta.dirname, '../../../../../docs');
+const guidesDir = join(import.meta.dirname, '../../../../docs');
 
 /** Matches the pages of `docs/` and `docs/specification/`, but no other file on the machine. */
 const guideName = /^(?:specification\/)?[a-z0-9-]+\.md$/;

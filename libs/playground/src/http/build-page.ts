@@ -8,7 +8,7 @@ export interface PageFile {
   readonly body: Uint8Array | string;
 }
 
-const pageDir = join(import.meta.dirname, '../../../page');
+const pageDir = join(import.meta.dirname, '../../page');
 
 const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
-import { guarantees } from '../../../page/stories/guarantees.ts';
+import { guarantees } from '../../page/stories/guarantees.ts';
 import { guidePage } from './guide-page.ts';
 
 test.each(Object.entries(guarantees))(
   'the story %s leads to a guarantee that is in the guide',
   async (_, [id, text]) => {
-    const guide = await readFile(new URL('../../../../../docs/guarantees.md', import.meta.url), 'utf8');
+    const guide = await readFile(new URL('../../../../docs/guarantees.md', import.meta.url), 'utf8');
     const sections = guide.split(/^## /m).map((section) => section.split('\n'));
     const lines = sections.find(([title = '']) => title.toLowerCase().replaceAll(' ', '-') === id) ?? [];
     expect(lines.filter((line) => line.startsWith('- ') && line.includes(text))).toHaveLength(1);

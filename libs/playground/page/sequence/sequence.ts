@@ -1,4 +1,4 @@
-import type { Deed, Place, RequestSteps, Step } from '../../src/playground/live/step.ts';
+import type { Deed, Place, RequestSteps, Step } from '../../src/live/step.ts';
 import type { AnsweredContent, Owner, RequestTraffic, SentContent, StreamTraffic, Traffic } from '../phone/traffic.ts';
 
 /** The vertical lines of the picture, from left to right. */

@@ -1,4 +1,4 @@
-import type { LiveMessage } from '../../src/playground/live/step.ts';
+import type { LiveMessage } from '../../src/live/step.ts';
 import type { Traffic } from '../phone/traffic.ts';
 import { createStore, type Store } from '../store.ts';
 import { type Sequence, withSteps, withTraffic } from './sequence.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Step } from '../../src/playground/live/step.ts';
+import type { Step } from '../../src/live/step.ts';
 import type { Traffic } from '../phone/traffic.ts';
 import { endReasonIn, type Sequence, withSteps, withTraffic } from './sequence.ts';
 
