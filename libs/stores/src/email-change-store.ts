@@ -42,7 +42,7 @@ export interface LapsedEmails {
 }
 
 /**
- * Changes of accounts' e-mail addresses. Each change writes the user's document, like every login, so that a change and
+ * Changes of accounts' email addresses. Each change writes the user's document, like every login, so that a change and
  * a login conflict. Each change fails if the address or the password has changed since the document was read.
  */
 export interface EmailChangeStore {

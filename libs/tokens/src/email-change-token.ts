@@ -17,7 +17,7 @@ export interface UndoTokens {
 const macLength = 32;
 const idLength = 16;
 
-/** Creates the tokens that undo a change of the e-mail address. */
+/** Creates the tokens that undo a change of the email address. */
 export function createEmailChangeTokens(keys: KeySet | KeySource): UndoTokens {
   return createUndoTokens('email-change-undo', keys);
 }

@@ -134,7 +134,7 @@ export const counterTable = {
 
 export type CounterName = keyof typeof counterTable;
 
-/** Fields of events in addition to the fields of the request. They never hold a secret or an e-mail address. */
+/** Fields of events in addition to the fields of the request. They never hold a secret or an email address. */
 interface Fields {
   readonly user_id: string;
   readonly session_id: string;

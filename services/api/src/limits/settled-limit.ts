@@ -11,7 +11,7 @@ export interface SettledLimit extends Pick<RequestLimit, 'count'> {
  * Limit for the networks whose requests wait to be counted in Redis. Requests of further networks are counted at once.
  */
 const maxWaiting = 10_000;
-/** Limit for the crowded networks that a process remembers. */
+/** Limit for the busy networks that a process remembers. */
 const rememberedCrowds = 10_000;
 const keysInScript = 256;
 
@@ -20,13 +20,13 @@ const keysInScript = 256;
  * each counter. Returns for each counter its count and the milliseconds until its window ends.
  */
 const settleScript = `
-local told = {}
-for place, key in ipairs(KEYS) do
-  told[place * 2 - 1] = redis.call('INCRBY', key, ARGV[place + 1])
+local counts = {}
+for i, key in ipairs(KEYS) do
+  counts[i * 2 - 1] = redis.call('INCRBY', key, ARGV[i + 1])
   if redis.call('PTTL', key) < 0 then redis.call('PEXPIRE', key, ARGV[1]) end
-  told[place * 2] = redis.call('PTTL', key)
+  counts[i * 2] = redis.call('PTTL', key)
 end
-return told`;
+return counts`;
 
 type SettleScript = (keyCount: number, ...args: (string | number)[]) => Promise<number[]>;
 
@@ -109,8 +109,8 @@ interface Counted {
 }
 
 /**
- * Creates the function that counts several networks in one command. If Redis is away or slow, it counts them in this
- * process, because the command may have been carried out, and a second command would count twice.
+ * Counts several networks in one command. If Redis is away or slow, it counts them in this process, because the command
+ * may have been carried out, and a second command would count twice.
  */
 function createSettleCounts({ redis, seconds }: RequestLimitOptions, exact: RequestLimit) {
   redis.defineCommand('settleCounts', { lua: settleScript });
