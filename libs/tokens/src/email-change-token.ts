@@ -4,7 +4,7 @@ import { createSecrets } from './secrets.ts';
 
 /** Derives and verifies the tokens of mails that undo a change. The tokens are not stored. */
 export interface UndoTokens {
-  /** Returns the token of a change, for its notice. */
+  /** Returns the token of a change, for its mail. */
   issue(changeId: string): string;
   /** Looks for newer keys, if the keys come from a source. */
   rereadKeys(): Promise<void>;

@@ -52,7 +52,7 @@ test('a changed file is read at the next look', async () => {
   expect(source.current()).not.toBe(before);
 });
 
-test('each look tells whether the content is refused, also of content that was reported before', async () => {
+test('each look shows whether the content is refused, also of content that was reported before', async () => {
   await writeFile(path, json('a'));
   const looks: boolean[] = [];
   const source = await watch({ intervalMs: 60_000, onLook: (isRefused) => looks.push(isRefused) });
