@@ -9,7 +9,7 @@ export interface HashGateOptions {
   /** Limit for the milliseconds between the receipt of a request and the start of its hash. */
   readonly waitMs: number;
   /**
-   * Called if a hash was refused because no place was free, the client's network already held its share, or the time
+   * Called if a hash was refused because the queue was full, the client's network already held its share, or the time
    * limit was over.
    */
   readonly onShed?: (reason: ShedReason) => void;
@@ -27,24 +27,24 @@ export type ShedReason = (typeof shedReasons)[number];
 
 /** The client for which a hash is made. */
 export interface HashClient {
-  /** The client's network. All clients of one source share the source's part of the places. */
+  /** The client's network. All clients of one source share the source's part of the queue. */
   readonly source: string;
   /** Time at which its request was received, on the clock of `performance.now()`; the present time by default. */
   readonly receivedAt?: number | undefined;
 }
 
-/** Runs the one hash of a place when a slot is free. Raises `ERR-OVERLOADED` if no slot is free in time. */
+/** Runs the queued hash when a slot is free. Raises `ERR-OVERLOADED` if no slot is free in time. */
 export type RunHash = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Admits work on password hashes. */
 export interface HashGate {
   /**
-   * Takes a place for one hash, and gives it back when the hash was made or `use` has ended. There is a place for each
-   * slot and each hash that may wait, but only for as many hashes as should finish in half of the time limit. Raises
-   * `ERR-OVERLOADED` at once if there is no place.
+   * Queues one hash, until it was made or `use` has ended. The queue has capacity for each slot and each hash that may
+   * wait, but only for as many hashes as should finish in half of the time limit. Raises `ERR-OVERLOADED` at once if it
+   * is full.
    *
-   * - While others wait, no source gets more than a quarter of the places, unless there is a slot for every place.
-   * - If all places are taken, a source that holds fewer places takes over the newest place of the source that holds
+   * - While others wait, no source gets more than a quarter of the queue, unless there is a slot for every queued hash.
+   * - If the queue is full, the hash of a source that has fewer queued displaces the newest of the source that has
    *   most.
    *
    * So a flood slows down the sources that cause it. A new source waits for the hashes that run, and for one hash of
@@ -65,13 +65,13 @@ const newestShare = 0.1;
 /** Part of the time limit that is planned for hashes. The rest is a reserve. */
 const plannedShare = 0.5;
 
-/** Limit for the part of all places that one source may hold while others wait. */
+/** Limit for the part of the queue that one source may hold while others wait. */
 const largestShare = 0.25;
 
 /**
- * Creates the gate before Argon2, the only expensive work of the service. More simultaneous hashes than cores would
- * gain nothing, and each hash takes memory. In an unbounded queue, answers would come after their clients have left.
- * Sources take turns at the slots.
+ * Admits work to Argon2, the only expensive work of the service. More simultaneous hashes than cores would gain
+ * nothing, and each hash takes memory. In an unbounded queue, answers would come after their clients have left. Sources
+ * take turns at the slots.
  */
 export function createHashGate(options: HashGateOptions): HashGate {
   const { slots, waitMs, onShed, onDone, now = () => performance.now() } = options;
@@ -86,7 +86,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
 
   async function enter(place: QueuedHash): Promise<void> {
     if (place.state === 'over') throw shed('share');
-    if (place.state !== 'free') throw new Error('a place at the hash gate is for one hash');
+    if (place.state !== 'free') throw new Error('a queued hash runs once');
     const leftMs = place.receivedAt + waitMs - now();
     if (leftMs <= 0) throw shed('late');
     if (running >= slots) return awaitSlot(places, place, leftMs, () => shed('late'));
@@ -98,7 +98,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
     const next = places.next();
     if (next === undefined) running -= 1;
     else {
-      // Hands the slot to the next place.
+      // Hands the slot to the next hash.
       places.begin(next);
       next.settle?.();
     }
@@ -141,7 +141,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
   };
 }
 
-/** Waits until the end of another hash frees a slot. Gives the place back if no slot is free in time. */
+/** Waits until the end of another hash frees a slot. Removes the hash from the queue if no slot is free in time. */
 function awaitSlot(places: HashQueue, place: QueuedHash, leftMs: number, lateError: () => Error): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(() => {
@@ -157,7 +157,7 @@ function awaitSlot(places: HashQueue, place: QueuedHash, leftMs: number, lateErr
   return promise;
 }
 
-/** Returns the number of places whose hashes are expected to finish in time, even if every place makes its hash. */
+/** Returns the number of queued hashes that are expected to finish in time, even if every one is made. */
 function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: number): number {
   const most = slots + queueLimit;
   const inTime = hashMs === 0 ? most : Math.floor((waitMs * plannedShare * slots) / hashMs) + 1;
@@ -165,8 +165,8 @@ function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: numb
 }
 
 /**
- * Makes room for one more place of that source, if necessary by taking a place from another source. Returns the reason
- * if there is no room.
+ * Makes capacity for one more hash of that source, if necessary by removing one of another source. Returns the reason
+ * if there is none.
  */
 function assertCapacity(
   places: HashQueue,
@@ -176,7 +176,7 @@ function assertCapacity(
 ): 'full' | 'share' | undefined {
   const own = places.heldBy(source);
   const share = Math.max(1, Math.floor(capacity * largestShare));
-  // While there is a slot for every place that is taken, nobody waits for this source's slots.
+  // While there is a slot for every queued hash, nobody waits for this source's slots.
   if (own >= share && places.held() >= slots && places.othersWait(source)) return 'share';
   if (places.held() < capacity) return undefined;
   const displaced = places.youngestOfMoreThan(own + 1);

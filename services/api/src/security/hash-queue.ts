@@ -1,27 +1,26 @@
-/** Room for one hash at the gate. */
+/** A hash that runs, or may run later. */
 export interface QueuedHash {
   /** The network of the client. */
   readonly source: string;
   /** Time at which the request was received, on the clock of `performance.now()`. */
   readonly receivedAt: number;
-  /** `free`: the request has not asked for its hash yet. `over`: the place was given back or taken away. */
+  /** `free`: the request has not asked for its hash yet. `over`: it has left the queue. */
   state: 'free' | 'waiting' | 'running' | 'over';
   /** Ends the wait for a slot, with success if there is no error. */
   settle?: (error?: Error) => void;
 }
 
-/** The places of one source, oldest first. */
+/** The hashes of one source, oldest first. */
 interface Held {
   readonly places: Set<QueuedHash>;
-  /** Number of places whose hashes do not run. They can be taken away without losing work. */
+  /** Number of hashes that do not run. They can be removed without losing work. */
   idle: number;
 }
 
 export type HashQueue = ReturnType<typeof createHashQueue>;
 
 /**
- * Creates the record of the places that are held at the hash gate, by source, and of the source whose turn is next. It
- * does not enforce limits; the gate does.
+ * Records the queued hashes by source, and the source whose turn is next. It does not enforce limits; the gate does.
  */
 export function createHashQueue() {
   const bySource = new Map<string, Held>();
@@ -37,14 +36,14 @@ export function createHashQueue() {
   return {
     held: () => held,
     waiting: turns.waiting,
-    /** Takes the next place out of the queue. */
+    /** Takes the next hash out of the queue. */
     next: turns.next,
     heldBy: (source: string) => bySource.get(source)?.places.size ?? 0,
-    /** Returns true if another source has a place whose hash has not begun. */
+    /** Returns true if another source has a hash that has not begun. */
     othersWait: (source: string) => idle > (bySource.get(source)?.idle ?? 0),
     /**
-     * Returns the newest idle place of the source that holds most places. It considers only sources that hold more than
-     * `count` places and have an idle place.
+     * Returns the newest idle hash of the source that has most. It considers only sources that have more than `count`
+     * and an idle one.
      */
     youngestOfMoreThan: (count: number) => youngestOfLargest(bySource.values(), count),
     take(source: string, receivedAt: number): QueuedHash {
@@ -56,7 +55,7 @@ export function createHashQueue() {
       held += 1;
       return place;
     },
-    /** Gives the place a slot. */
+    /** Gives the hash a slot. */
     begin(place: QueuedHash): void {
       place.state = 'running';
       countIdle(bySource.get(place.source), -1);
@@ -65,7 +64,7 @@ export function createHashQueue() {
       place.state = 'waiting';
       turns.add(place);
     },
-    /** Gives a place back. Does nothing if it was given back before. */
+    /** Removes the hash. Does nothing if it was removed before. */
     giveBack(place: QueuedHash): void {
       if (place.state === 'over') return;
       const own = bySource.get(place.source);
@@ -79,12 +78,9 @@ export function createHashQueue() {
   };
 }
 
-/**
- * Creates the queue of places that wait for a slot. Sources take turns. Within a source, the first place that was
- * queued is served first.
- */
+/** Queues the hashes that wait for a slot. Sources take turns. Within a source, the first one is served first. */
 function createTurns() {
-  /** The waiting places by source. The source whose turn is next comes first. */
+  /** The waiting hashes by source. The source whose turn is next comes first. */
   const turns = new Map<string, Set<QueuedHash>>();
   let waiting = 0;
   return {
@@ -106,7 +102,7 @@ function createTurns() {
       waiting -= 1;
       return place;
     },
-    /** Does nothing if the place does not wait. */
+    /** Does nothing if the hash does not wait. */
     remove(place: QueuedHash): void {
       const queue = turns.get(place.source);
       if (queue?.delete(place)) waiting -= 1;

@@ -59,7 +59,7 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
       const invite = await invites.find(token);
       throw refused(token, invite && inviteState(invite, now()));
     }
-    // After the invite was read, somebody took the group's last place, or the group was closed.
+    // After the invite was read, somebody filled the group, or the group was closed.
     if (!(await groups.addMember(groupId, maxGroupMembers, session))) throw refused(token, 'used_up');
   }
 
