@@ -93,7 +93,7 @@ export interface SessionHoldMark {
   readonly until: Date;
 }
 
-/** How a session's user has proved who they are (docs/specification/sign-in.md, "Step-up"). */
+/** The proof by which a session's user has shown who they are (docs/specification/sign-in.md, "Step-up"). */
 export interface SessionAuth {
   /** Time of the latest proof. A refresh never changes it. */
   readonly at: Date;

@@ -258,8 +258,7 @@ export interface FormerEmail {
   readonly email: string;
   readonly email_key: string;
   /**
-   * `email_verified_at` of that address. Missing if the address was never verified, or if an undo took the verification
-   * away.
+   * `email_verified_at` of that address. Missing if it was never verified, or if an undo took the verification away.
    */
   readonly verified_at?: Date;
   /** Time until which the change can be undone. */

@@ -49,11 +49,11 @@ export interface Route {
   /** Path parameters, by name. The values of parameters named `…_id` reach the use case in lower case. */
   readonly params?: Readonly<Record<string, TSchema>>;
   /**
-   * How an answer that shows stored state becomes final. `commit`, the default except for GET: a success by the
-   * request's last commit, anything else by a fence, so that a majority of MongoDB has all that was read. `fence`: by a
-   * fence also if there was a commit, because the operation reads after it, or has several. `itself`: the operation
-   * confirms its answers. `none`, the default for GET: the answer shows no stored state, or may show what is rolled
-   * back later.
+   * The step by which an answer that shows stored state becomes final. `commit`, the default except for GET: a success
+   * by the request's last commit, anything else by a fence, so that a majority of MongoDB has all that was read.
+   * `fence`: by a fence also if there was a commit, because the operation reads after it, or has several. `itself`: the
+   * operation confirms its answers. `none`, the default for GET: the answer shows no stored state, or may show what is
+   * rolled back later.
    */
   readonly finality?: 'commit' | 'fence' | 'itself' | 'none';
   readonly headers: readonly RequestHeader[];
