@@ -136,9 +136,9 @@ export function createCodeLimit({ redis, keys, perDay, now, accountLru = account
         keys.codesOf('recipient', keys.tagOf('account', recipient ?? counted)),
         keys.accountLruOf('code'),
       ];
-      const place = [holderTag(keys, emailKey, holder), keys.tagOf('account-address', emailKey, prefix)];
+      const source = [holderTag(keys, emailKey, holder), keys.tagOf('account-address', emailKey, prefix)];
       const flags = [hasOwnCounts, hasAccess, recipient !== undefined].map(Number);
-      const args = [now(), ...place, knownMs, perDay, dayMs, ...flags, account, accountLru];
+      const args = [now(), ...source, knownMs, perDay, dayMs, ...flags, account, accountLru];
       try {
         const [rule, waitMs] = await countCode(names.length, ...names, ...args);
         return rule === '' ? undefined : { rule, waitMs };

@@ -144,11 +144,11 @@ redis.call('LREM', KEYS[2], 1, ARGV[2])
 if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0') > 0 then redis.call('HINCRBY', KEYS[1], ARGV[1], -1) end
 if ARGV[3] == 'every' then redis.call('DEL', KEYS[1]) else redis.call('HDEL', KEYS[1], ARGV[3]) end`;
 
-type Place = 3 | 4 | 5;
+type ListIndex = 3 | 4 | 5;
 type Script<T> = (...args: (string | number)[]) => Promise<T>;
 interface FactorScripts {
   readonly takeFactorTry: Script<
-    [place: Place, count: number, waitMs: number, isAlarming: number, share: string, forgotten: string]
+    [index: ListIndex, count: number, waitMs: number, isAlarming: number, share: string, forgotten: string]
   >;
   readonly giveBackFactorTry: Script<null>;
 }
@@ -196,14 +196,14 @@ export function createFactorLimit({ redis, keys, now, onInsured }: FactorLimitDe
       const flags = [identity.hasSession, identity.isGuess, identity.hasOwnTotal].map(Number);
       const times = [identity.recoveredAt, identity.passwordChangedAt].map((time) => time?.getTime() ?? 0);
       try {
-        const [place, count, waitMs, isAlarming, share, ifRight] = await scripts.takeFactorTry(
+        const [index, count, waitMs, isAlarming, share, ifRight] = await scripts.takeFactorTry(
           ...[keys.factorKnownOf(account), wrong, ...lists],
           ...[at, ...tags, ...limits, ...flags, ...times],
         );
         if (waitMs > 0) return { waitMs };
         // If Redis is away now, the try stays counted until its window ends.
         const giveBack = async (forgotten: string) => {
-          const list = lists[place - 3] ?? '';
+          const list = lists[index - 3] ?? '';
           await scripts.giveBackFactorTry(wrong, list, share, at, forgotten).catch(() => undefined);
         };
         return {

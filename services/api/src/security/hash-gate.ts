@@ -75,7 +75,7 @@ const largestShare = 0.25;
  */
 export function createHashGate(options: HashGateOptions): HashGate {
   const { slots, waitMs, onShed, onDone, now = () => performance.now() } = options;
-  const places = createHashQueue();
+  const queue = createHashQueue();
   let running = 0;
   let hashMs = 0;
 
@@ -84,36 +84,36 @@ export function createHashGate(options: HashGateOptions): HashGate {
     return new AppError('ERR-OVERLOADED', { retryAfterSeconds });
   }
 
-  async function enter(place: QueuedHash): Promise<void> {
-    if (place.state === 'over') throw shed('share');
-    if (place.state !== 'free') throw new Error('a queued hash runs once');
-    const leftMs = place.receivedAt + waitMs - now();
+  async function enter(hash: QueuedHash): Promise<void> {
+    if (hash.state === 'over') throw shed('share');
+    if (hash.state !== 'free') throw new Error('a queued hash runs once');
+    const leftMs = hash.receivedAt + waitMs - now();
     if (leftMs <= 0) throw shed('late');
-    if (running >= slots) return awaitSlot(places, place, leftMs, () => shed('late'));
+    if (running >= slots) return awaitSlot(queue, hash, leftMs, () => shed('late'));
     running += 1;
-    places.begin(place);
+    queue.begin(hash);
   }
 
   function leave(): void {
-    const next = places.next();
+    const next = queue.next();
     if (next === undefined) running -= 1;
     else {
       // Hands the slot to the next hash.
-      places.begin(next);
+      queue.begin(next);
       next.settle?.();
     }
   }
 
-  async function run<T>(place: QueuedHash, work: () => Promise<T>): Promise<T> {
+  async function run<T>(hash: QueuedHash, work: () => Promise<T>): Promise<T> {
     const asked = now();
-    await enter(place);
+    await enter(hash);
     const start = now();
     try {
       return await work();
     } finally {
       const took = now() - start;
       hashMs = hashMs === 0 ? took : hashMs + (took - hashMs) * newestShare;
-      places.giveBack(place);
+      queue.giveBack(hash);
       leave();
       onDone?.({ waitedMs: start - asked, tookMs: took });
     }
@@ -121,19 +121,19 @@ export function createHashGate(options: HashGateOptions): HashGate {
 
   return {
     async admit({ source, receivedAt = now() }, use) {
-      const refusal = assertCapacity(places, source, { slots, capacity: capacityOf(options, hashMs) }, () =>
+      const refusal = assertCapacity(queue, source, { slots, capacity: capacityOf(options, hashMs) }, () =>
         shed('share'),
       );
       if (refusal !== undefined) throw shed(refusal);
-      const place = places.take(source, receivedAt);
+      const hash = queue.take(source, receivedAt);
       try {
-        return await use((work) => run(place, work));
+        return await use((work) => run(hash, work));
       } finally {
-        places.giveBack(place);
+        queue.giveBack(hash);
       }
     },
     get waiting() {
-      return places.waiting();
+      return queue.waiting();
     },
     get running() {
       return running;
@@ -142,18 +142,18 @@ export function createHashGate(options: HashGateOptions): HashGate {
 }
 
 /** Waits until the end of another hash frees a slot. Removes the hash from the queue if no slot is free in time. */
-function awaitSlot(places: HashQueue, place: QueuedHash, leftMs: number, lateError: () => Error): Promise<void> {
+function awaitSlot(queue: HashQueue, hash: QueuedHash, leftMs: number, lateError: () => Error): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(() => {
-    places.giveBack(place);
+    queue.giveBack(hash);
     reject(lateError());
   }, leftMs);
-  place.settle = (error) => {
+  hash.settle = (error) => {
     clearTimeout(timer);
     if (error === undefined) resolve();
     else reject(error);
   };
-  places.queue(place);
+  queue.enqueue(hash);
   return promise;
 }
 
@@ -169,19 +169,19 @@ function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: numb
  * if there is none.
  */
 function assertCapacity(
-  places: HashQueue,
+  queue: HashQueue,
   source: string,
   { slots, capacity }: { readonly slots: number; readonly capacity: number },
   lossOf: () => Error,
 ): 'full' | 'share' | undefined {
-  const own = places.heldBy(source);
+  const own = queue.heldBy(source);
   const share = Math.max(1, Math.floor(capacity * largestShare));
   // While there is a slot for every queued hash, nobody waits for this source's slots.
-  if (own >= share && places.held() >= slots && places.othersWait(source)) return 'share';
-  if (places.held() < capacity) return undefined;
-  const displaced = places.youngestOfMoreThan(own + 1);
+  if (own >= share && queue.held() >= slots && queue.othersWait(source)) return 'share';
+  if (queue.held() < capacity) return undefined;
+  const displaced = queue.youngestOfMoreThan(own + 1);
   if (displaced === undefined) return 'full';
-  places.giveBack(displaced);
+  queue.giveBack(displaced);
   displaced.settle?.(lossOf());
   return undefined;
 }

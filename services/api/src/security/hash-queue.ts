@@ -12,7 +12,7 @@ export interface QueuedHash {
 
 /** The hashes of one source, oldest first. */
 interface Held {
-  readonly places: Set<QueuedHash>;
+  readonly hashes: Set<QueuedHash>;
   /** Number of hashes that do not run. They can be removed without losing work. */
   idle: number;
 }
@@ -38,7 +38,7 @@ export function createHashQueue() {
     waiting: turns.waiting,
     /** Takes the next hash out of the queue. */
     next: turns.next,
-    heldBy: (source: string) => bySource.get(source)?.places.size ?? 0,
+    heldBy: (source: string) => bySource.get(source)?.hashes.size ?? 0,
     /** Returns true if another source has a hash that has not begun. */
     othersWait: (source: string) => idle > (bySource.get(source)?.idle ?? 0),
     /**
@@ -47,33 +47,33 @@ export function createHashQueue() {
      */
     youngestOfMoreThan: (count: number) => youngestOfLargest(bySource.values(), count),
     take(source: string, receivedAt: number): QueuedHash {
-      const place: QueuedHash = { source, receivedAt, state: 'free' };
-      const own = bySource.get(source) ?? { places: new Set(), idle: 0 };
+      const hash: QueuedHash = { source, receivedAt, state: 'free' };
+      const own = bySource.get(source) ?? { hashes: new Set(), idle: 0 };
       bySource.set(source, own);
-      own.places.add(place);
+      own.hashes.add(hash);
       countIdle(own, 1);
       held += 1;
-      return place;
+      return hash;
     },
     /** Gives the hash a slot. */
-    begin(place: QueuedHash): void {
-      place.state = 'running';
-      countIdle(bySource.get(place.source), -1);
+    begin(hash: QueuedHash): void {
+      hash.state = 'running';
+      countIdle(bySource.get(hash.source), -1);
     },
-    queue(place: QueuedHash): void {
-      place.state = 'waiting';
-      turns.add(place);
+    enqueue(hash: QueuedHash): void {
+      hash.state = 'waiting';
+      turns.add(hash);
     },
     /** Removes the hash. Does nothing if it was removed before. */
-    giveBack(place: QueuedHash): void {
-      if (place.state === 'over') return;
-      const own = bySource.get(place.source);
-      if (isIdle(place)) countIdle(own, -1);
-      turns.remove(place);
-      place.state = 'over';
+    giveBack(hash: QueuedHash): void {
+      if (hash.state === 'over') return;
+      const own = bySource.get(hash.source);
+      if (isIdle(hash)) countIdle(own, -1);
+      turns.remove(hash);
+      hash.state = 'over';
       held -= 1;
-      own?.places.delete(place);
-      if (own?.places.size === 0) bySource.delete(place.source);
+      own?.hashes.delete(hash);
+      if (own?.hashes.size === 0) bySource.delete(hash.source);
     },
   };
 }
@@ -85,28 +85,28 @@ function createTurns() {
   let waiting = 0;
   return {
     waiting: () => waiting,
-    add(place: QueuedHash): void {
-      const queue = turns.get(place.source) ?? new Set();
-      turns.set(place.source, queue);
-      queue.add(place);
+    add(hash: QueuedHash): void {
+      const queue = turns.get(hash.source) ?? new Set();
+      turns.set(hash.source, queue);
+      queue.add(hash);
       waiting += 1;
     },
     next(): QueuedHash | undefined {
       const [turn] = turns;
-      const [place] = turn?.[1] ?? [];
-      if (turn === undefined || place === undefined) return undefined;
+      const [hash] = turn?.[1] ?? [];
+      if (turn === undefined || hash === undefined) return undefined;
       const [source, queue] = turn;
-      queue.delete(place);
+      queue.delete(hash);
       turns.delete(source);
       if (queue.size > 0) turns.set(source, queue);
       waiting -= 1;
-      return place;
+      return hash;
     },
     /** Does nothing if the hash does not wait. */
-    remove(place: QueuedHash): void {
-      const queue = turns.get(place.source);
-      if (queue?.delete(place)) waiting -= 1;
-      if (queue?.size === 0) turns.delete(place.source);
+    remove(hash: QueuedHash): void {
+      const queue = turns.get(hash.source);
+      if (queue?.delete(hash)) waiting -= 1;
+      if (queue?.size === 0) turns.delete(hash.source);
     },
   };
 }
@@ -114,9 +114,9 @@ function createTurns() {
 function youngestOfLargest(sources: Iterable<Held>, count: number): QueuedHash | undefined {
   let largest: Held | undefined;
   for (const each of sources) {
-    if (each.idle > 0 && each.places.size > (largest?.places.size ?? count)) largest = each;
+    if (each.idle > 0 && each.hashes.size > (largest?.hashes.size ?? count)) largest = each;
   }
-  return largest && [...largest.places].findLast(isIdle);
+  return largest && [...largest.hashes].findLast(isIdle);
 }
 
 function isIdle({ state }: QueuedHash): boolean {

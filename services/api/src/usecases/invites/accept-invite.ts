@@ -48,8 +48,7 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
     }
     const state = await judgeInvite(invite);
     if (state === 'good') return invite;
-    // If the caller tapped twice, their other request may already have used up the invite or taken the group's last
-    // place.
+    // If the caller tapped twice, their other request may already have used up the invite or filled the group.
     throw (await isMember()) ? refused(token, state) : moved();
   }
 
