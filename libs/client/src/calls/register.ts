@@ -24,7 +24,7 @@ export interface RegisterDeps {
  * Registers. Because of the intent's idempotency key, a user who registers again after a lost answer, or after the app
  * was killed, gets the first answer and not the error that their own email address is taken.
  *
- * After more than a day the service has forgotten the key. If it then reports that the address is taken, but the
+ * After more than a day the service has forgotten the key. If it then reports that the email address is taken, but the
  * password is right, the account is the user's own, so they are logged in.
  *
  * `ERR-IDEMPOTENCY-KEY-REUSED` means that the account was already created from here, with another password. The app

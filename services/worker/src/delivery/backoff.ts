@@ -26,8 +26,8 @@ export const maximumRetryAfterMs = hourMs;
 
 /**
  * Creates an exponential backoff with full jitter. The pause is between 0 and 1 s · 2^(attempts − 1), so that events
- * that failed together are not retried together. It is at most `maximumMs`, for a notification 5 min and for a code 30
- * s. The subscriber's `Retry-After` prolongs the pause, up to `maximumMs`. After a 410 Gone the pause does not grow,
+ * that failed together are not retried together. It is at most `maximumMs`, for notifications 5 min and for codes 30 s.
+ * The subscriber's `Retry-After` prolongs the pause, up to `maximumMs`. After a 410 Gone the pause does not grow,
  * because the job waits in the queue for as long as its subscriber is suspended.
  */
 export function createBackoff(random: () => number = Math.random, maximumMs = maximumRetryAfterMs): Backoff {

@@ -65,7 +65,7 @@ export function createWebhookConsumer(
     },
     hold,
     setSuspended(isSuspended) {
-      hold('parked', isSuspended);
+      hold('suspended', isSuspended);
       hold(unknown, false);
     },
     async close() {
