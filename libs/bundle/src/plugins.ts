@@ -3,8 +3,8 @@ import { dirname, join, relative } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /**
- * Keeps addresses that are relative to a source, such as `new URL('../../templates/', import.meta.url)`, valid in its
- * bundle. The address of another program (`./hash-thread.ts`) becomes that of the program's bundle.
+ * Keeps URLs that are relative to a source, such as `new URL('../../templates/', import.meta.url)`, valid in its
+ * bundle. The URL of another program (`./hash-thread.ts`) becomes that of the program's bundle.
  *
  * @param place Folder of the bundle, relative to the project's root.
  * @param entries Sources of the bundle's programs, by name.

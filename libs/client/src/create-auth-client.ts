@@ -21,7 +21,7 @@ import { createStream, type Stream } from './stream/stream.ts';
 
 /** Facts about the app and its platform. Everything except `baseUrl` and `storage` has a default. */
 export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
-  /** Address of the api, such as `https://auth.example.com`. */
+  /** URL of the api, such as `https://auth.example.com`. */
   readonly baseUrl: string;
   readonly storage: AuthStorage;
   /** Origins of the other services that may get the access token, such as `https://inventory.example.com`. */
@@ -68,7 +68,7 @@ export interface AuthClient {
   logOut(): Promise<void>;
   /**
    * Lets the user begin anew although the storage can't be read: forgets what it holds, without reading it. The service
-   * is not told, and the session lasts there until its end. If the storage can be read, the user is logged out.
+   * is not notified, and the session lasts there until its end. If the storage can be read, the user is logged out.
    */
   forget(): Promise<void>;
   /** `fetch` for the services of the family: with the access token, a request id and one transparent refresh. */

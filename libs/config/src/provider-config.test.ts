@@ -90,7 +90,7 @@ describe('entries of providers', () => {
   });
 });
 
-test('a preset brings its endpoints and notices, and codes are exchanged only with a key', () => {
+test('a preset brings its endpoints and security events, and codes are exchanged only with a key', () => {
   const providers = readProviders(load({ ...apple, ...secrets }, google, { ...own, ...endpoints, ...secrets }));
   expect(providers.get('apple')).toMatchObject({
     exchange: { tokenUrl: 'https://appleid.apple.com/auth/token', audience: 'https://appleid.apple.com' },

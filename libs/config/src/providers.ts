@@ -9,13 +9,13 @@ export interface IdentityProvider {
   /** The apps for which its tokens may be issued. */
   readonly clientIds: readonly string[];
   readonly algorithms: readonly string[];
-  /** Domains of the addresses that it gives out itself. For any other address, its word is no proof. */
+  /** Domains of the email addresses that it gives out itself. For any other one, its word is no proof. */
   readonly emailDomains: readonly string[];
-  /** True if `hd` names the domain of an organisation whose addresses it gives out. */
+  /** True if `hd` names the domain of an organisation whose email addresses it gives out. */
   readonly hostsDomains: boolean;
   /** Undefined if codes are not exchanged, so that there are no refresh tokens. */
   readonly exchange: ProviderExchange | undefined;
-  /** Form of the notices that it sends about people; undefined if there are none. */
+  /** Form of the security events that it sends about people; undefined if there are none. */
   readonly notices: 'apple' | 'risc' | undefined;
 }
 

@@ -199,7 +199,7 @@ export const tokenConfig = {
     pattern: '^https?://[^\\s?#@]+$',
     check: urlProblems,
     default: 'https://auth.local',
-    description: 'Claim `iss` of the access tokens, and the public URL of the api: siblings find the keys there',
+    description: 'Claim `iss` of the access tokens, and the public URL of the api: services find the keys there',
   }),
   TOKEN_AUDIENCE: Type.String({
     minLength: 1,
@@ -223,7 +223,7 @@ export const deletionConfig = {
     ...graceDaysLimits,
     default: 14,
     description:
-      'Days between the order to delete an account and its erasure, in which it can be restored. Fewer than 3 cut short the 72 hours in which a change of the e-mail address can be undone',
+      'Days between the order to delete an account and its erasure, in which it can be restored. Fewer than 3 cut short the 72 hours in which a change of the email address can be undone',
   }),
 };
 

@@ -9,7 +9,7 @@ export const SmtpSubscriber = Type.Object({
   name: SubscriberName,
   kind: Type.Literal('smtp'),
   url: Type.String({ pattern: '^smtps?://([^\\s/?#@]+@)?[^\\s/?#@]+/?$' }),
-  // An address, or a name and an address in angle brackets.
+  // An email address, or a name and one in angle brackets.
   from: Type.String({ maxLength: 320, pattern: '^([^\\s<>@]+@[^\\s<>@]+|[^\\r\\n<>@]+ <[^\\s<>@]+@[^\\s<>@]+>)$' }),
   // Name with which the client introduces itself (RFC 5321, section 4.1.4). Default: the domain of `from`.
   ehlo_name: Type.Optional(
@@ -20,7 +20,7 @@ export const SmtpSubscriber = Type.Object({
 });
 export type SmtpSubscriber = Type.Static<typeof SmtpSubscriber>;
 
-/** Returns the domain of an address, also of one in angle brackets after a name. */
+/** Returns the domain of an email address, also of one in angle brackets after a name. */
 export function senderDomain(from: string): string {
   return /@([^\s@<>]+)>?$/.exec(from)?.[1] ?? 'localhost';
 }

@@ -5,7 +5,7 @@ import { rejectMalformedRequests } from './reject-malformed-requests.ts';
 import { type Check, runChecks } from './run-checks.ts';
 
 export interface OpsServerOptions {
-  /** Every address of the system by default. */
+  /** Every IP address of the system by default. */
   readonly host: string | undefined;
   /** Port; 0 for any free port. */
   readonly port: number;

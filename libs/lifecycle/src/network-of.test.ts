@@ -25,7 +25,7 @@ test.each([
   ['192.0.2.77', '192.0.2.0/24'],
   ['::ffff:192.0.2.77', '192.0.2.0/24'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
-])('the address %s is logged as %s', (address, prefix) => {
+])('the IP address %s is logged as %s', (address, prefix) => {
   expect(loggedNetwork(address)).toBe(prefix);
 });
 

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Number of significant bits of an address, by family. */
+/** Number of significant bits of an IP address, by family. */
 export interface PrefixLength {
   readonly v4: number;
   readonly v6: number;
@@ -13,10 +13,10 @@ const loggedPrefix: PrefixLength = { v4: 24, v6: 48 };
 const withPort = /^(?:(?<v4>[\d.]+)|\[(?<v6>[^\]]+)\]):\d{1,5}$/;
 
 /**
- * Returns the network of an address in CIDR form. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is IPv4. A port
- * after the address (`192.0.2.1:4711`, `[2001:db8::1]:4711`) is dropped, because some proxies forward it. Any other
- * text gives `unknown`. Clients with such texts count as one client, so that a proxy that forwards nonsense opens no
- * gap.
+ * Returns the network of an IP address in CIDR form. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is IPv4. A
+ * port after the address (`192.0.2.1:4711`, `[2001:db8::1]:4711`) is dropped, because some proxies forward it. Any
+ * other text gives `unknown`. Clients with such texts count as one client, so that a proxy that forwards nonsense opens
+ * no gap.
  *
  * @example
  * networkOf('2001:db8:1:2:3::9', { v4: 32, v6: 64 }); // '2001:db8:1:2::/64'

@@ -96,7 +96,7 @@ export function findTooOld(build: Build, running: readonly RunningProcess[]): st
   return `${textOf(build)} must not run beside ${namesOf(tooOld)}: first upgrade to a version of generation ${build.beside}, or stop all older processes`;
 }
 
-/** Creates the admission of a process. */
+/** Admits a process, or keeps it from running. */
 export function createAdmission(deps: AdmissionDeps): Admission {
   const { service, build, upgrades, mode, logger, lookMs = defaultLookMs } = deps;
   let fault: string | undefined;
@@ -182,8 +182,8 @@ async function awaitOlder(deps: AdmissionDeps, judge: Judge, stop: AbortSignal):
 }
 
 /**
- * Creates the look at the records: whether they still allow the build. Notes the upgrade as complete after two looks at
- * which no older process ran, because a process has no report for some seconds after Redis was emptied.
+ * Looks at the records: whether they still allow the build. Notes the upgrade as complete after two looks at which no
+ * older process ran, because a process has no report for some seconds after Redis was emptied.
  */
 function createLook({ build, upgrades, running }: AdmissionDeps, judge: Judge): () => Promise<void> {
   let looksWithoutOlder = 0;

@@ -5,10 +5,10 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Packs a library that siblings install. Run `npm run pack [-- <directory>]` in the library's directory. It compiles
- * the library to .js and .d.ts, because Node does not strip types under node_modules, and puts the tarball into the
- * given directory (by default the current one). Documents beside its package.json (README.md, catalogue.json) are
- * included.
+ * Packs a library that internal services install. Run `npm run pack [-- <directory>]` in the library's directory. It
+ * compiles the library to .js and .d.ts, because Node does not strip types under node_modules, and puts the tarball
+ * into the given directory (by default the current one). Documents beside its package.json (README.md, catalogue.json)
+ * are included.
  */
 const run = promisify(execFile);
 const home = process.cwd();

@@ -89,7 +89,7 @@ export interface ProcessReporter {
 export const reportIntervalMs = 20_000;
 const keptMs = 3 * reportIntervalMs;
 
-/** Creates the reporter of a process. It also writes whenever Redis is there again. */
+/** Reports on a process. It also writes whenever Redis is there again. */
 export function createProcessReporter(deps: ProcessReporterDeps): ProcessReporter {
   const { redis, keys, service, settings, now, hostNow, onMeasured } = deps;
   const { version, generation } = deps.build;

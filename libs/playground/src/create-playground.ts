@@ -7,7 +7,7 @@ import { readOtlpSpans } from './live/otlp-spans.ts';
 import { createStepReader } from './live/steps.ts';
 
 export interface PlaygroundOptions {
-  /** Address of the api: `http://127.0.0.1:8080`. */
+  /** URL of the api: `http://127.0.0.1:8080`. */
   readonly apiUrl: string;
   /** Receives the errors of the page's build. The page is built when it is first asked for. */
   readonly log: (line: string) => void;
@@ -114,7 +114,7 @@ function endGateway({ headers }: IncomingMessage, res: ServerResponse, killGatew
   res.writeHead(isOwnPage ? 204 : 403).end();
 }
 
-/** Sends the browser to the machine's name if it has asked for an address of numbers, which can have no passkeys. */
+/** Sends the browser to the machine's name if it has asked for an IP address, which can have no passkeys. */
 function isMoved({ headers: { host = '' } }: IncomingMessage, res: ServerResponse): boolean {
   const isByNumbers = host.startsWith('127.0.0.1');
   if (isByNumbers) res.writeHead(302, { Location: `http://${host.replace('127.0.0.1', 'localhost')}/` }).end();

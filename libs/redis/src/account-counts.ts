@@ -2,9 +2,9 @@ import type { KeyObject } from 'node:crypto';
 import { createLimitKeys, type LimitKeys, sinceRecovery } from './limit-keys.ts';
 import type { RedisClient } from './redis-client.ts';
 
-/** Wrong verdicts on a secret, over all places, which count until a right one or a recovery. */
+/** Wrong verdicts on a secret, from everywhere, which count until a right one or a recovery. */
 export interface WrongVerdicts {
-  /** From places that the account does not know. */
+  /** From devices and networks that the account does not know. */
   readonly unknown: number;
   /** From devices and networks that had given the secret, and from their sessions. */
   readonly known: number;
@@ -16,13 +16,13 @@ export interface AccountCounts {
   readonly tag: string;
   readonly wrongPasswords: WrongVerdicts;
   readonly wrongFactors: WrongVerdicts;
-  /** Wrong passwords in the last 24 hours from unknown places. */
+  /** Wrong passwords in the last 24 hours from unknown devices and networks. */
   readonly failuresToday: number;
-  /** Time before which no unknown place may try a password; 0 if there is none. */
+  /** Time before which no unknown device or network may try a password; 0 if there is none. */
   readonly loginFrom: number;
-  /** Times of the newest tries of the second factor from unknown places, newest first. */
+  /** Times of the newest tries of the second factor from unknown devices and networks, newest first. */
   readonly factorTries: readonly number[];
-  /** Times of the newest codes that were asked for from unknown places, newest first. */
+  /** Times of the newest codes that were requested from unknown devices and networks, newest first. */
   readonly codes: readonly number[];
   /** Devices and networks that the account knows. */
   readonly places: number;
@@ -33,11 +33,14 @@ export interface AccountCounts {
 /** Reads and removes what the limits count for accounts. Rejects with Redis's error. */
 export interface AccountCountStore {
   read(emailKey: string): Promise<AccountCounts>;
-  /** Removes the counts of passwords, second factors and codes. The account keeps the places that it knows. */
+  /**
+   * Removes the counts of passwords, second factors and codes. The account keeps the devices and networks that it
+   * knows.
+   */
   clear(emailKey: string, recoveredAt: Date | undefined): Promise<void>;
   /**
-   * Removes the account's places too. Counts for a device or network that the account does not know, and the counts of
-   * other limits, are not removed: they expire within a day.
+   * Removes the account's devices and networks too. Counts for a device or network that the account does not know, and
+   * the counts of other limits, are not removed: they expire within a day.
    */
   forget(emailKeys: readonly string[]): Promise<void>;
 }
@@ -52,7 +55,7 @@ export interface AccountCountDeps {
 /** Times of a list that are read. */
 const newest = 20;
 
-/** Creates the store of accounts' counts. */
+/** Reads and removes the counts of accounts. */
 export function createAccountCounts({ redis, keyPrefix, secrets }: AccountCountDeps): AccountCountStore {
   const namesOf = (secret: KeyObject) => createLimitKeys(keyPrefix, () => secret);
   const timesOf = async (list: string) => (await redis.lrange(list, 0, newest - 1)).map(Number);
@@ -63,7 +66,7 @@ export function createAccountCounts({ redis, keyPrefix, secrets }: AccountCountD
     return { sets, tags: [...new Set(tags.flat())] };
   }
 
-  /** Removes the counts, and returns the names of the sets of places. */
+  /** Removes the counts, and returns the names of the sets of devices and networks. */
   async function remove(keys: LimitKeys, emailKey: string): Promise<string[]> {
     const account = keys.tagOf('account', emailKey);
     const { sets, tags } = await placesOf(keys, account);

@@ -10,7 +10,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/ALERT_CERTIFICATE_REVOKED/, 'the certificate in REDIS_CERT_FILE has been revoked'],
   [/ALERT_(BAD|UNSUPPORTED)_CERTIFICATE/, 'Redis refuses the certificate in REDIS_CERT_FILE'],
   [/SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/, "REDIS_CA_FILE does not have the authority of Redis's certificate"],
-  [/ERR_TLS_CERT_ALTNAME_INVALID/, "Redis's certificate is of another name: REDIS_TLS_SERVER_NAME can tell it"],
+  [/ERR_TLS_CERT_ALTNAME_INVALID/, "Redis's certificate is of another name: REDIS_TLS_SERVER_NAME can name it"],
   [/^CERT_HAS_EXPIRED/, "Redis's certificate has expired"],
   [/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/, 'Redis does not use TLS on this port'],
 ];

@@ -28,8 +28,9 @@ export interface LimitKeys {
    */
   provenOf(account: string): string;
   /**
-   * Hash of an account's wrong verdicts on one secret, over all places: tag of a device or network that was known by the
-   * secret → those from there, `all` → those of everybody else, `since` → time of the recovery from which they count.
+   * Hash of an account's wrong verdicts on one secret, from everywhere: tag of a device or network that was known by
+   * the secret → those from there, `all` → those of everybody else, `since` → time of the recovery from which they
+   * count.
    */
   wrongOf(secret: 'password' | 'factor', account: string): string;
   /** Returns the key of the list with the times at which second factors were tried, for the same tags. */
@@ -40,8 +41,8 @@ export interface LimitKeys {
    */
   factorKnownOf(account: string): string;
   /**
-   * Returns the key of the list with the times at which codes were asked for: by a device, a network, all places that
-   * the account knows, all others, or for a recipient.
+   * Returns the key of the list with the times at which codes were requested: by a device, a network, all devices and
+   * networks that the account knows, all others, or for a recipient.
    */
   codesOf(kind: 'device' | 'network' | 'known' | 'strange' | 'recipient', tag: string): string;
   /**
@@ -62,7 +63,7 @@ export function sinceRecovery(name: string, recoveredAt: Date | undefined): stri
 const tagLength = 22;
 
 /**
- * Creates the names under a deployment's `KEY_PREFIX`, whose hash tag they share. `secret` returns the server's newest
+ * Names the keys under a deployment's `KEY_PREFIX`, whose hash tag they share. `secret` returns the server's newest
  * key. After a rotation of that key every limit starts again.
  */
 export function createLimitKeys(prefix: string, secret: () => KeyObject): LimitKeys {

@@ -5,7 +5,7 @@
 export interface RedisKeys {
   /** Pub/sub channel of commands to the gateways. */
   readonly commands: string;
-  /** Pub/sub channel of messages to the apps. Sibling services have permissions for it. */
+  /** Pub/sub channel of messages to the apps. Internal services have permissions for it. */
   readonly messages: string;
   /** Pub/sub channel of this service's own messages to the apps. No other service has permissions for it. */
   readonly ownMessages: string;

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 
 /**
- * Creates the function that returns the run id of the Redis server. The id is new with every start, so a new id reveals
- * another server or a restart. In both cases, Redis may have older data. The function asks once per connection.
+ * Returns the run id of the Redis server. The id is new with every start, so a new id reveals another server or a
+ * restart. In both cases, Redis may have older data. The function asks once per connection.
  */
 export function createServerIdentity(redis: Redis): () => Promise<string> {
   let known: Promise<string> | undefined;

@@ -13,7 +13,7 @@ const believedMs = 1_000;
 /** Milliseconds after which the key expires. */
 const keptMs = 60_000;
 
-/** Creates the probe. It writes `key` at most once a second, and only when it is asked. */
+/** Writes `key` at most once a second, and only when it is asked. */
 export function createWriteProbe(redis: RedisClient, key: string): WriteProbe {
   let answer = Promise.resolve(false);
   let askedAt = Number.NEGATIVE_INFINITY;

@@ -94,7 +94,9 @@ export function describeIdentity(identity: IdentityDocument) {
   };
 }
 
-/** Describes the account, including the fields that apps do not get, and a lapsed address that is still stored. */
+/**
+ * Describes the account, including the fields that apps do not get, and a lapsed email address that is still stored.
+ */
 function describeHeld(user: PresentUser, at: Date) {
   const { email_verified_at, pending_email = null, pending_email_until, last_login_at } = user;
   return {

@@ -10,7 +10,7 @@ export interface Advance {
   readonly generation: number;
   /** Key of the presented token and of the next one. */
   readonly kid: string;
-  /** Place of the next token's hash. */
+  /** Index of the next token's hash. */
   readonly next: QueuedHash;
   /** Thumbprint of the key that has proven this refresh; undefined for an unbound session. */
   readonly jkt: string | undefined;
@@ -19,7 +19,10 @@ export interface Advance {
   readonly expiresAt: Date;
 }
 
-/** A session without its `ahead` hashes. These hashes are a third of a session's bytes, and no answer needs them. */
+/**
+ * A session without its precomputed hashes (`ahead`). These hashes are a third of a session's bytes, and no answer
+ * needs them.
+ */
 export type AdvancedSession = Omit<SessionDocument, 'ahead'>;
 
 /**

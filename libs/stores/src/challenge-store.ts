@@ -6,8 +6,8 @@ import { emailKey } from './email-key.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 
 /**
- * Returns the address that a code of that purpose goes to, as the user typed it, and the address's key, to which the
- * code is bound. Returns undefined if the account has no such address now.
+ * Returns the email address that a code of that purpose goes to, as the user typed it, and the address's key, to which
+ * the code is bound. Returns undefined if the account has no such address now.
  */
 export function codeEmail(
   { email, pending_email }: Pick<UserDocument, 'email' | 'pending_email'>,
@@ -75,9 +75,9 @@ export interface ChallengeStore {
   /** Returns true if exactly this confirmation took effect. Reads with majority concern. */
   wasUsed(challengeId: string, endedBy: string): Promise<boolean>;
   /**
-   * Ends the user's open challenges (those of one purpose, or all but those for the removal of the second factor) in the
-   * transaction of the change that makes them void. Every change of a password or address makes them void. A thief could
-   * make such changes in a loop, and must not delay that removal.
+   * Ends the user's open challenges (those of one purpose, or all but those for the removal of the second factor) in
+   * the transaction of the change. Every change of a password or email address ends them. A thief could make such
+   * changes in a loop, and must not delay that removal.
    */
   endAll(userId: string, at: Date, session: ClientSession, purpose?: CodePurpose): Promise<void>;
 }

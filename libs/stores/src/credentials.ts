@@ -10,8 +10,8 @@ export type Credentials = Pick<UserDocument, '_id' | 'email_key' | 'password_cha
 export type CredentialsAndIdentities = Credentials & Pick<UserDocument, 'identities'>;
 
 /**
- * Returns true if neither the address nor a way in was changed between the two reads of the user's document. A login by
- * an identity names it: a notice of its provider changes nothing for the other ways in.
+ * Returns true if neither the email address nor a sign-in method was changed between the two reads of the user's
+ * document. A login by an identity names it: a security event of its provider changes nothing for the other methods.
  */
 export function hasSameCredentials(
   a: CredentialsAndIdentities,
@@ -21,7 +21,7 @@ export function hasSameCredentials(
   return versionText(a, identityId) === versionText(b, identityId);
 }
 
-/** Filter for the account, if neither its address nor a way in was changed since it was read. */
+/** Filter for the account, if neither its email address nor a sign-in method was changed since it was read. */
 export function unchangedSince({
   _id,
   email_key,
@@ -37,7 +37,7 @@ export function unchangedSince({
   };
 }
 
-/** Ways in that the service has now, besides the password. */
+/** Sign-in methods that the service has now, besides the password. */
 export interface OfferedMethods {
   readonly passkeys: boolean;
   /** Names of the providers. */
@@ -45,8 +45,8 @@ export interface OfferedMethods {
 }
 
 /**
- * Returns true if the account's user can log in without the way of that id: by a password that somebody knows, a passkey
- * or an identity. One that the provider has disabled, or that the service does not take now, is none.
+ * Returns true if the account's user can log in without the method of that id: by a password that somebody knows, a
+ * passkey or an identity. One that the provider has disabled, or that the service does not take now, is none.
  */
 export function hasOtherSignInMethod(
   {
@@ -65,23 +65,23 @@ export function hasOtherSignInMethod(
 }
 
 /**
- * Returns a text that differs after every change of the address, the password or another way in. Challenges and trusted
- * devices carry it, so such a change ends all of them without a write. With an identity, the text also differs after a
- * notice of its provider that has ended what the identity had opened.
+ * Returns a text that differs after every change of the email address, the password or another sign-in method.
+ * Challenges and trusted devices carry it, so such a change ends all of them without a write. With an identity, the
+ * text also differs after a security event of its provider that has ended what the identity had opened.
  */
 export function credentialsVersion(user: CredentialsAndIdentities, identityId?: string): string {
   return hash('sha256', versionText(user, identityId), 'base64url').slice(0, 22);
 }
 
 /**
- * Returns the time that a change of another way in writes. It is later than that of the change before, so that the
- * account's version differs.
+ * Returns the time that a change of another sign-in method writes. It is later than that of the change before, so that
+ * the account's version differs.
  */
 export function nextChangeOfMethods({ ways_changed_at }: Credentials, at: Date): Date {
   return laterThan(ways_changed_at, at);
 }
 
-/** Returns the time that a notice writes if it ends what the identity has opened. */
+/** Returns the time that a security event writes if it ends what the identity has opened. */
 export function nextEndOf({ ended_at }: Pick<IdentityDocument, 'ended_at'>, at: Date): Date {
   return laterThan(ended_at, at);
 }
@@ -117,8 +117,8 @@ export function countsAnew(
 }
 
 /**
- * Returns the fields that every change of the password writes. All codes of the account become void. A requested change
- * of the address lapses, because it needs such a code. The account's devices are forgotten, so that the next login of
+ * Returns the fields that every change of the password writes. All codes of the account end. A requested change of the
+ * email address lapses, because it needs such a code. The account's devices are forgotten, so that the next login of
  * each device is reported as new. `isUnusable`: nobody knows the new password.
  */
 export function passwordFields(

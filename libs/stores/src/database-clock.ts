@@ -27,7 +27,7 @@ export interface DatabaseClockDeps {
 const toleranceMs = 250;
 const intervalMs = 5_000;
 
-/** Creates the clock. It asks nothing by itself. */
+/** Reads the database's clock. It asks nothing by itself. */
 export function createDatabaseClock({ host, onCorrected }: DatabaseClockDeps): DatabaseClock {
   let aheadMs = 0;
   const now = () => host() + aheadMs;

@@ -24,7 +24,7 @@ export interface ScheduledDeletion {
   readonly deletesAt: Date;
   /** False if an earlier order has set this time. */
   readonly isNew: boolean;
-  /** True if the account's address is verified. */
+  /** True if the account's email address is verified. */
   readonly isVerified: boolean;
 }
 
@@ -36,14 +36,14 @@ export function erasureTime(orderedAt: Date, graceDays: number): Date {
 /** Deletions of accounts: ordered, cancelled, and carried out after the grace period. */
 export interface DeletionStore {
   /**
-   * Orders the deletion. Returns undefined, and orders nothing, if the password or the address has been changed since
-   * the document was read. If a deletion is ordered already, its time does not change. Conflicts with a concurrent
-   * login.
+   * Orders the deletion. Returns undefined, and orders nothing, if the password or the email address has been changed
+   * since the document was read. If a deletion is ordered already, its time does not change. Conflicts with a
+   * concurrent login.
    */
   schedule(seen: Credentials, deletesAt: Date, session: ClientSession): Promise<ScheduledDeletion | undefined>;
   /**
-   * Cancels the deletion if the erasure is not due yet and neither password nor address has changed since the document
-   * was read; otherwise returns false. Only an operator can cancel the deletion of a disabled account.
+   * Cancels the deletion if the erasure is not due yet and neither password nor email address has changed since the
+   * document was read; otherwise returns false. Only an operator can cancel the deletion of a disabled account.
    */
   cancel(seen: Credentials, now: Date, session: ClientSession, by?: { readonly isOperator: boolean }): Promise<boolean>;
   /**

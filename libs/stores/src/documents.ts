@@ -93,7 +93,7 @@ export interface SessionHoldMark {
   readonly until: Date;
 }
 
-/** The way in which a session's user has proved who they are (docs/specification/sign-in.md, "Step-up"). */
+/** The proof by which a session's user has shown who they are (docs/specification/sign-in.md, "Step-up"). */
 export interface SessionAuth {
   /** Time of the latest proof. A refresh never changes it. */
   readonly at: Date;
@@ -114,7 +114,7 @@ export interface SessionDocument {
   readonly token: string;
   readonly user_id: string;
   readonly is_revoked: boolean;
-  /** Random half of the refresh tokens' HMAC input, 32 bytes. */
+  /** Random part of the refresh tokens' HMAC input, 32 bytes. */
   readonly nonce: Binary;
   /** Key that signed the newest refresh token. */
   readonly kid: string;
@@ -134,7 +134,7 @@ export interface SessionDocument {
   readonly claims: SessionClaims;
   /** Missing in sessions of earlier releases: their users gave a password at `created_at`. */
   readonly auth?: SessionAuth;
-  /** Identity that has opened it. Missing for other ways in, and in sessions of earlier releases. */
+  /** Identity that has opened it. Missing for other sign-in methods, and in sessions of earlier releases. */
   readonly identity_id?: string;
   /** Time and request of the claims' last change, from which the deny list is rebuilt. */
   readonly claims_changed_at?: Date;
@@ -167,7 +167,7 @@ export interface SessionDocument {
   readonly revoked_also_close?: string;
   /** The session of another device from which the user ended this session, for the support desk. */
   readonly revoked_by?: string;
-  /** The provider and its notice that ended the session, such as `apple consent_revoked`. */
+  /** The provider and its security event that ended the session, such as `apple consent_revoked`. */
   readonly revoked_notice?: string;
 }
 
@@ -223,8 +223,9 @@ export interface IdempotencyDocument extends RequestMark {
 }
 
 /**
- * Collection `challenges`: codes that were requested. A challenge stores no address, and no code, because the code is
- * derived. A challenge for an address without an account looks like any other, but its `user_id` belongs to no user.
+ * Collection `challenges`: codes that were requested. A challenge stores no email address, and no code, because the
+ * code is derived. A challenge for an email address without an account looks like any other, but its `user_id` belongs
+ * to no user.
  */
 export interface ChallengeDocument {
   /** `challenge_id`, UUIDv4. */
@@ -244,7 +245,7 @@ export interface ChallengeDocument {
   readonly resent_by?: string;
   readonly created_at: Date;
   readonly expires_at: Date;
-  /** Time at which the challenge was used, or made void by a change of the account. */
+  /** Time at which the challenge was used, or ended by a change of the account. */
   readonly ended_at: Date | null;
   /** Id of the confirmation that used the challenge. It shows whether the confirmation's transaction took effect. */
   readonly ended_by?: string;

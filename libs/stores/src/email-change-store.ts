@@ -7,10 +7,10 @@ import { type MethodsToRemove, type RemovedMethods, updateAndRemove } from './me
 import { type PresentUser, presentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
 
-/** The account that has an address, or can still return to it by undoing a change. */
+/** The account that has an email address, or can still return to it by undoing a change. */
 export type EmailHolder = Pick<UserDocument, '_id' | 'email_key' | 'locale'>;
 
-/** A confirmed change of the address. */
+/** A confirmed change of the email address. */
 export interface EmailChange {
   readonly email: string;
   /** The id of the change, and the time until which it can be undone. */
@@ -20,57 +20,59 @@ export interface EmailChange {
   readonly at: Date;
 }
 
-/** The return to a former address. The new hash matches no password, and the account knows no device afterwards. */
+/**
+ * The return to a former email address. The new hash matches no password, and the account knows no device afterwards.
+ */
 export interface EmailUndo {
   readonly former: FormerEmail;
-  /** All other former addresses of the account, including those that the undo takes away. */
+  /** All other former email addresses of the account, including those that the undo takes away. */
   readonly others: readonly FormerEmail[];
   readonly password_hash: string;
-  /** Other ways in that are removed. */
+  /** Other sign-in methods that are removed. */
   readonly signInMethods: MethodsToRemove;
-  /** Fields of other ways in that are removed. */
+  /** Fields of other sign-in methods that are removed. */
   readonly gone: readonly RemovableField[];
   /** Empty if the recovery begins no count anew. */
   readonly recovered: Pick<UserDocument, 'recovered_at'>;
   readonly at: Date;
 }
 
-/** An account's former addresses to which it can no longer return. */
+/** An account's former email addresses to which it can no longer return. */
 export interface LapsedEmails {
   readonly userId: string;
   readonly former: readonly FormerEmail[];
 }
 
 /**
- * Changes of accounts' e-mail addresses. Each change writes the user's document, like every login, so that a change and
- * a login conflict. Each change fails if the address or the password has changed since the document was read.
+ * Changes of accounts' email addresses. Each change writes the user's document, like every login, so that a change and
+ * a login conflict. Each change fails if the email address or the password has changed since the document was read.
  */
 export interface EmailChangeStore {
-  /** Returns the account that has the address at `now`, or can still undo its change to another address. */
+  /** Returns the account that has the email address at `now`, or can still undo its change to another address. */
   findHolder(email: string, now: Date, session?: ClientSession): Promise<EmailHolder | undefined>;
-  /** Stores the requested new address, valid until that time; false if the document has changed. */
+  /** Stores the requested new email address, valid until that time; false if the document has changed. */
   request(seen: Credentials, email: string, until: Date, session: ClientSession): Promise<boolean>;
   /**
-   * Changes the address; false if the document has changed or this address is no longer the requested one. Throws the
-   * driver's duplicate-key error (`email_key_unique`) if another account has the address.
+   * Changes the email address; false if the document has changed or this address is no longer the requested one. Throws
+   * the driver's duplicate-key error (`email_key_unique`) if another account has the address.
    */
   change(seen: UserDocument, change: EmailChange, session: ClientSession): Promise<boolean>;
   /** Returns the account with that change, whether or not the change can still be undone. */
   findByChange(changeId: string): Promise<PresentUser | undefined>;
   /**
-   * Gives the account its former address back, and returns the ways in that are removed: see
+   * Gives the account its former email address back, and returns the sign-in methods that are removed: see
    * {@link updateAndRemove}. Returns undefined if the document has changed, also if a removal of the second factor was
    * ordered or stopped. Throws the same duplicate-key error as `change`.
    */
   undo(seen: PresentUser, undo: EmailUndo, session: ClientSession): Promise<RemovedMethods | undefined>;
-  /** Returns at most `most` accounts, each with those of its former addresses that had lapsed at `by`. */
+  /** Returns at most `most` accounts, each with those of its former email addresses that had lapsed at `by`. */
   listLapsed(by: Date, most: number): Promise<LapsedEmails[]>;
   /**
-   * Removes these former addresses from the account. Nothing else removes lapsed addresses, so the caller can first
-   * delete other stores' data about them.
+   * Removes these former email addresses from the account. Nothing else removes lapsed addresses, so the caller can
+   * first delete other stores' data about them.
    */
   removeFormer(lapsed: LapsedEmails): Promise<void>;
-  /** Removes, from all accounts, new addresses whose requested change had lapsed at `by`. */
+  /** Removes, from all accounts, new email addresses whose requested change had lapsed at `by`. */
   removeLapsedPending(by: Date): Promise<void>;
 }
 
@@ -88,7 +90,7 @@ export function createEmailChangeStore(collections: Collections, now: () => Date
     },
     async change(seen, { email, former, known_devices, at }, session) {
       const { change_id, until } = former;
-      // The former address is the document's own, because it may have been verified since the document was read.
+      // The former email address is the document's own, because it may have been verified since the document was read.
       const own = { email: '$email', email_key: '$email_key', verified_at: '$email_verified_at' };
       const fields = { email, email_key: emailKey(email), email_verified_at: at, known_devices };
       const $set = {

@@ -36,7 +36,7 @@ export interface OutboxDocument {
   readonly state: 'pending' | 'delivered' | 'dead';
   readonly created_at: Date;
   /**
-   * Time until which the relay that claimed the row owns it. Relays also leave a fresh row alone until then, because it
+   * Time until which the relay that claimed the row owns it. Relays also leave a new row alone until then, because it
    * is published right after its commit.
    */
   readonly locked_until: Date;
@@ -67,11 +67,11 @@ export interface OutboxDocument {
   readonly delivered_at?: Date;
 }
 
-/** Mark of an outbox row that waits for room in queues, and not for its next claim. */
+/** Mark of an outbox row that waits for capacity in queues, and not for its next claim. */
 export interface HeldRow {
   /** Names of the queues that are full. */
   readonly for: readonly string[];
-  /** Time at which the row is claimed even without room, because the configured subscribers may have changed. */
+  /** Time at which the row is claimed even without capacity, because the configured subscribers may have changed. */
   readonly until: Date;
 }
 
@@ -110,7 +110,7 @@ export interface SubscriberDocument {
   readonly configured_at?: Date;
   /** Topics that the subscriber takes; missing if it takes all. */
   readonly topics?: readonly string[];
-  /** Set while the subscriber's deliveries are parked because it answered 410 Gone. */
+  /** Set while the subscriber's deliveries are suspended because it answered 410 Gone. */
   readonly parked_at?: Date;
   /** Id of the event whose delivery the subscriber answered with 410. */
   readonly parked_by_event?: string;

@@ -14,9 +14,9 @@ export interface Fence {
 }
 
 /**
- * Creates the fence of a client, which must not be connected yet, because the present primary is known from the
- * driver's events. All callers since the last fence began share the next one, so a flood of them costs one note in the
- * oplog at a time.
+ * Fences the reads of a client, which must not be connected yet, because the present primary is known from the driver's
+ * events. All callers since the last fence began share the next one, so a flood of them costs one note in the oplog at
+ * a time.
  */
 export function createFence({ sessions }: Pick<Collections, 'sessions'>): Fence {
   let election: string | undefined;
@@ -44,8 +44,8 @@ export function createFence({ sessions }: Pick<Collections, 'sessions'>): Fence 
 }
 
 /**
- * Creates the function that returns the result of the next run, which begins after the call. One run is under way at a
- * time. Callers that wait for its end fail with it, because their run would take as long.
+ * Returns the result of the next run, which begins after the call. One run is under way at a time. Callers that wait
+ * for its end fail with it, because their run would take as long.
  */
 function createShared<T>(run: () => Promise<T>): () => Promise<T> {
   let present: Promise<T> | undefined;

@@ -9,7 +9,7 @@ import { keepRevocation, type StoredToken } from './provider-revocation-store.ts
 /** The part of an identity that names a person. */
 export type IdentityKey = Pick<IdentityDocument, 'provider' | 'sub'>;
 
-/** Changes of an identity that follow from a notice of its provider. */
+/** Changes of an identity that follow from a security event of its provider. */
 export interface IdentityMarks {
   readonly set: Pick<IdentityDocument, 'relay_off_at' | 'disabled_at' | 'noticed_at' | 'ended_at' | 'notices'>;
   readonly unset?: readonly ('refresh_token' | 'relay_off_at' | 'disabled_at')[];
@@ -22,8 +22,8 @@ export interface HeldIdentity {
 }
 
 /**
- * Identities at providers, which are in the documents of their accounts. To add or remove one conflicts with a concurrent
- * login, and fails if a way in or the address was changed since the document was read.
+ * Identities at providers, which are in the documents of their accounts. To add or remove one conflicts with a
+ * concurrent login, and fails if a sign-in method or the email address was changed since the document was read.
  */
 export interface IdentityStore {
   /** Returns the account that has the identity. */
@@ -34,7 +34,8 @@ export interface IdentityStore {
   remove(seen: UserDocument, identityId: string, at: Date, session: ClientSession): Promise<boolean>;
   /**
    * Sets and removes fields of an identity that the transaction has read. Conflicts with a concurrent login. What other
-   * ways in have begun counts on. `endsTrust`: the trust in devices ends that a login by the identity has begun.
+   * sign-in methods have begun counts on. `endsTrust`: the trust in devices ends that a login by the identity has
+   * begun.
    */
   mark(of: HeldIdentity, marks: IdentityMarks, endsTrust: boolean, session: ClientSession): Promise<void>;
   /** Removes an identity that its provider has given up, in the same way. Its token waits for its revocation. */
@@ -121,7 +122,10 @@ export function createIdentityStore(collections: Collections, now: () => Date): 
 /** Returns the trust in devices that a login by the identity has begun, as an update removes it. */
 const trustOf = (identity_id: string) => ({ trusted_devices: { identity_id } });
 
-/** Returns the fields that every change of the identities writes: the time, and a change of the address that lapses. */
+/**
+ * Returns the fields that every change of the identities writes: the time, and a change of the email address that
+ * lapses.
+ */
 function signInMethodFields(
   seen: UserDocument,
   at: Date,

@@ -29,11 +29,11 @@ const indexes = {
     ],
     // Accounts about to be deleted. The index holds no other accounts, so registrations and logins don't write it.
     [{ deletes_at: 1 }, { name: 'deletion_due', sparse: true }],
-    // Former addresses to which a change can be undone. These indexes hold only the few accounts that have such
+    // Former email addresses to which a change can be undone. These indexes hold only the few accounts that have such
     // addresses.
     [{ 'former_emails.email_key': 1 }, { name: 'former_email', sparse: true }],
     [{ 'former_emails.change_id': 1 }, { name: 'email_change', sparse: true }],
-    // Requested addresses, which are removed when they have lapsed.
+    // Requested email addresses, which are removed when they have lapsed.
     [{ 'former_emails.until': 1 }, { name: 'former_email_lapse', sparse: true }],
     [{ pending_email_until: 1 }, { name: 'pending_email_lapse', sparse: true }],
     // Seeds of authenticator apps by their server key, and apps that must still be confirmed.
@@ -103,7 +103,7 @@ const indexes = {
     [{ user_id: 1 }, { name: 'user', sparse: true }],
   ],
   challenges: [
-    // All challenges of a user, to make them void and to erase them. The limits on code requests keep their number low.
+    // All challenges of a user, to end them and to erase them. The limits on code requests keep their number low.
     [{ user_id: 1 }, { name: 'user' }],
     [{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }],
   ],
@@ -124,7 +124,7 @@ const indexes = {
       { state: 1, created_at: 1 },
       { name: 'pending_since', partialFilterExpression: { state: 'pending' } },
     ],
-    // Only rows that wait for room in a queue.
+    // Only rows that wait for capacity in a queue.
     [
       { 'held.for': 1 },
       { name: 'held_for', partialFilterExpression: { state: 'pending', 'held.for': { $exists: true } } },
@@ -169,8 +169,8 @@ export async function ensureIndexes(db: Db, { outboxRetentionSeconds }: IndexSet
 }
 
 /**
- * Creates the indexes by one command, which reads the collection once; or one by one, if one stands in the way. Returns
- * what is not made, with the reasons.
+ * Creates the indexes by one command, which reads the collection once; or one by one, if an existing one conflicts.
+ * Returns what is not made, with the reasons.
  */
 async function ensureAll(db: Db, collection: string, wanted: readonly NamedIndex[]): Promise<string[]> {
   if (wanted.length === 0) return [];
@@ -182,7 +182,7 @@ async function ensureAll(db: Db, collection: string, wanted: readonly NamedIndex
     const failed: string[] = [];
     for (const index of wanted) {
       await ensureIndex(db, collection, index).catch((error: unknown) => {
-        // The driver's message has the key of the documents, such as an address.
+        // The driver's message has the key of the documents, such as an email address.
         const reason = isDuplicateKey(error) ? 'documents share a key' : (error as Error).message;
         failed.push(`index ${collection}.${index.name} is not made: ${reason}`);
       });

@@ -3,24 +3,24 @@ import type { Collections } from './collections.ts';
 import type { IdentityDocument, PasskeyDocument, UserDocument } from './documents.ts';
 import { addRevocations } from './provider-revocation-store.ts';
 
-/** The lists of ways in besides the password. Ways leave them only by {@link updateAndRemove}. */
+/** The lists of sign-in methods besides the password. Methods leave them only by {@link updateAndRemove}. */
 export type SignInMethodList = 'passkeys' | 'identities';
 
-/** Fields that a change of the account writes. The lists of ways in have writes of their own. */
+/** Fields that a change of the account writes. The lists of sign-in methods have writes of their own. */
 export type ChangedFields = Partial<Omit<UserDocument, SignInMethodList>> & {
   readonly [L in SignInMethodList]?: never;
 };
 
-/** For each list, the ways in that go: those that were added at a time or after it, or the one of an id. */
+/** For each list, the methods that go: those that were added at a time or after it, or the one of an id. */
 export type MethodsToRemove = { readonly [L in SignInMethodList]?: Date | string };
 
-/** Ways in that one write has removed. */
+/** Sign-in methods that one write has removed. */
 export interface RemovedMethods {
   readonly passkeys: readonly PasskeyDocument[];
   readonly identities: readonly IdentityDocument[];
 }
 
-/** A time for {@link MethodsToRemove} before which no way in was added. */
+/** A time for {@link MethodsToRemove} before which no sign-in method was added. */
 export const everAdded = new Date(0);
 
 /** An update that takes nothing out of a list itself. */
@@ -29,10 +29,10 @@ type UserUpdate = Omit<UpdateFilter<UserDocument>, '$pull'> & {
 };
 
 /**
- * Updates the account if it matches the filter, and removes ways in. Returns the removed ones as this write has found
- * them, because a token of a provider may have been stored, or an identity given up, since the account was read. In the
- * same transaction the tokens of removed identities begin to wait for their revocation. Returns undefined if no account
- * matches.
+ * Updates the account if it matches the filter, and removes sign-in methods. Returns the removed ones as this write has
+ * found them, because a token of a provider may have been stored, or an identity given up, since the account was read.
+ * In the same transaction the tokens of removed identities begin to wait for their revocation. Returns undefined if no
+ * account matches.
  */
 export async function updateAndRemove(
   collections: Pick<Collections, 'users' | 'providerRevocations'>,

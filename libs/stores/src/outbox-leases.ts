@@ -4,10 +4,12 @@ import type { OutboxDocument } from './documents.ts';
 const firstPauseMs = 5_000;
 const maximumPauseMs = 600_000;
 
-/** Milliseconds after which a held row is claimed even if there is no room. */
+/** Milliseconds after which a held row is claimed even if there is no capacity. */
 const heldPauseMs = 3_600_000;
 
-/** `locked_until` of a row that waits only for room in a queue. Such a row is found by its hold, never by its lease. */
+/**
+ * `locked_until` of a row that waits only for capacity in a queue. Such a row is found by its hold, never by its lease.
+ */
 const never = new Date(8_640_000_000_000_000);
 
 /**
@@ -28,19 +30,19 @@ export interface OutboxLeases {
    */
   claim(options: Claim & { readonly topic?: string }): Promise<OutboxDocument[]>;
   /**
-   * Leases rows that are held for a queue in `opened` (the queues that have room now), and rows that have been held for
-   * an hour. These rows are then no longer held.
+   * Leases rows that are held for a queue in `opened` (the queues that have capacity now), and rows that have been held
+   * for an hour. These rows are then no longer held.
    */
   claimHeld(options: Claim & { readonly opened: readonly string[] }): Promise<OutboxDocument[]>;
   /**
-   * Holds leased rows until there is room in one of their queues. While a row is held and waits for no other
+   * Holds leased rows until there is capacity in one of their queues. While a row is held and waits for no other
    * subscriber, {@link claim} does not return it, so any number of such rows costs nothing and delays no others. A row
    * whose lease has passed to another worker stays as it is.
    */
   hold(rows: readonly Held[], now: Date): Promise<void>;
   /**
    * Ends every lease, so that all waiting rows are claimed again. A caller does this when the queues may have lost the
-   * rows' events. A row that waits only for room is in no queue, and stays held. Works in batches, so that no other
+   * rows' events. A row that waits only for capacity is in no queue, and stays held. Works in batches, so that no other
    * write is delayed for long.
    */
   release(now: Date): Promise<void>;
@@ -52,7 +54,7 @@ export interface Claim {
   readonly limit: number;
 }
 
-/** A row for which these queues have no room. */
+/** A row for which these queues have no capacity. */
 export interface Held {
   readonly row: Pick<OutboxDocument, '_id' | 'lease'>;
   readonly for: readonly string[];

@@ -6,7 +6,7 @@ import { outboxTtl } from './indexes.ts';
 import { createOutboxLeases, type OutboxLeases } from './outbox-leases.ts';
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 
-/** Milliseconds for which relays leave a fresh row alone, because it is published right after its commit. */
+/** Milliseconds for which relays leave a new row alone, because it is published right after its commit. */
 export const publishGraceMs = 5_000;
 
 /**
@@ -17,17 +17,17 @@ export interface OutboxStore extends OutboxLeases {
   /** Writes the event's row. It requires the session of the transaction, so that no row can be written outside one. */
   append(event: AuthEvent, at: Date, session: ClientSession): Promise<void>;
   /**
-   * Writes the row of an event that no subscriber gets, and marks it as delivered. So a request for an address without
-   * an account does the same work as any other request.
+   * Writes the row of an event that no subscriber gets, and marks it as delivered. So a request for an email address
+   * without an account does the same work as any other request.
    */
   appendDelivered(event: AuthEvent, at: Date, session: ClientSession): Promise<void>;
   /** Stores why rows could not be enqueued. */
   noteError(eventIds: readonly string[], message: string): Promise<void>;
   /**
    * Notes the results of attempts, in one round trip. If a subscriber now has the event, or the event expired for it,
-   * the row notes that. The row becomes `delivered` once none of `takers` (the subscribers configured now) waits for
-   * it. Rows that no longer wait stay as they are, and so do rows for which a replay to the subscriber was ordered
-   * after that delivery.
+   * the row notes that. The row becomes `delivered` once none of `subscribers` (those configured now) waits for it.
+   * Rows that no longer wait stay as they are, and so do rows for which a replay to the subscriber was ordered after
+   * that delivery.
    */
   record(attempts: readonly RecordedAttempt[], subscribers: readonly EventSubscriber[]): Promise<void>;
   /** Notes which subscribers have events, as {@link record} does, but without an attempt. */

@@ -10,12 +10,14 @@ export type PasskeyUse = Pick<PasskeyDocument, 'counter' | 'is_backup_eligible' 
   readonly at: Date;
 };
 
-/** Fields that every change of the passkeys writes: the time, and a requested change of the address that lapses. */
+/**
+ * Fields that every change of the passkeys writes: the time, and a requested change of the email address that lapses.
+ */
 type SignInMethodFields = Pick<UserDocument, 'ways_changed_at' | 'pending_email_until'>;
 
 /**
  * Passkeys, which are in the documents of their accounts. To add or remove one conflicts with a concurrent login, and
- * fails if a way in, the address or the passkeys were changed since the document was read.
+ * fails if a sign-in method, the email address or the passkeys were changed since the document was read.
  */
 export interface PasskeyStore {
   /** Returns the account that has the passkey. */
@@ -95,7 +97,7 @@ export function createPasskeyStore({ users }: Collections, now: () => Date): Pas
   };
 }
 
-/** Filter for the account, if it has the same ways in and as many passkeys as when it was read. */
+/** Filter for the account, if it has the same sign-in methods and as many passkeys as when it was read. */
 function sameSignInMethods(seen: UserDocument): Filter<UserDocument> {
   const passkeys = seen.passkeys === undefined ? { $exists: false } : { $size: seen.passkeys.length };
   return { ...unchangedSince(seen), passkeys };

@@ -35,7 +35,7 @@ export interface Replayed {
  */
 export type Replay = (order: ReplayOrder) => Promise<Replayed>;
 
-/** Creates the replay. */
+/** Sends events again. */
 export function createReplay({ outbox, deadLetters, subscribers }: Collections, transaction: RunTransaction): Replay {
   async function putBack(order: ReplayOrder, session: ClientSession): Promise<Replayed> {
     const { eventId, at } = order;

@@ -40,8 +40,8 @@ export function factorMethods(
 }
 
 /**
- * Returns the devices whose logins need no second factor at that time, the latest first. A change of a way in has ended
- * the trust in all earlier ones.
+ * Returns the devices whose logins need no second factor at that time, the latest first. A change of a sign-in method
+ * has ended the trust in all earlier ones.
  */
 export function trustedDevicesOf(user: UserDocument, at: Date): TrustedDevice[] {
   const version = credentialsVersion(user);
@@ -64,8 +64,8 @@ export interface StepUse {
 /** Second factors of accounts. They are fields of the user's document. */
 export interface SecondFactorStore {
   /**
-   * Stores an authenticator app that must still be confirmed. Returns false, and stores nothing, if a way in has been
-   * changed since the account was read.
+   * Stores an authenticator app that must still be confirmed. Returns false, and stores nothing, if a sign-in method
+   * has been changed since the account was read.
    */
   enrol(seen: Credentials, pending: PendingTotp, session: ClientSession): Promise<boolean>;
   /**

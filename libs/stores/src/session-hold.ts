@@ -28,7 +28,7 @@ const maxWriteMs = 2_000;
 /** Users whose sessions are held, or the function that finds these users when the hold is taken. */
 export type HeldUsers = readonly string[] | (() => readonly string[] | Promise<readonly string[]>);
 
-/** Creates the hold. Its writes do not wait for a majority, because a lost mark only means one more conflict. */
+/** Holds a session. Its writes do not wait for a majority, because a lost mark only means one more conflict. */
 export function createSessionHold(sessions: Collections['sessions'], users: HeldUsers): SessionHold {
   const by = randomUUID();
   const options = { writeConcern: { w: 1 }, maxTimeMS: maxWriteMs } as const;

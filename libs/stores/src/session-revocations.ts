@@ -13,7 +13,7 @@ export interface Revocation {
   readonly alsoClose?: string;
   /** The session of another device from which the user ended this session. */
   readonly by?: string;
-  /** The provider and its notice that ended this session. */
+  /** The provider and its security event that ended this session. */
   readonly notice?: string;
 }
 

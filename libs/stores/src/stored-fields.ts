@@ -52,7 +52,7 @@ export const storedFields = describeAll({
       'Ground: contract; `password_hash` and what follows `deletes_at` also security. Kept until the erasure, unless a row says otherwise.',
     rows: [
       [['_id'], 'the `user_id`', 'yes', '[after an erasure too](#kept-after-an-erasure)'],
-      [['email', 'email_key'], 'the address as typed, and in lower case', 'yes'],
+      [['email', 'email_key'], 'the email address as typed, and in lower case', 'yes'],
       [['password_hash'], 'Argon2id or bcrypt; the password itself is stored nowhere', 'no'],
       [['home_group_id', 'account_type', 'role', 'joined_at'], 'the membership', 'yes'],
       [['joined_by'], 'token of the invite that brought the user into the group', 'no', 'while in that group'],
@@ -70,16 +70,16 @@ export const storedFields = describeAll({
         'yes',
         'until the person removes them',
       ],
-      [['email_verified_at'], 'mail to the address arrives', 'yes'],
+      [['email_verified_at'], 'mail to the email address arrives', 'yes'],
       [
         ['pending_email', 'pending_email_until'],
-        'address of a change under way, and until when',
+        'email address of a change under way, and until when',
         'yes',
         'while its code counts: 10 minutes',
       ],
       [
         ['former_emails.email', 'former_emails.until'],
-        'address before a change that can be undone, or that an undo took away; until when',
+        'email address before a change that can be undone, or that an undo took away; until when',
         'yes',
         '72 h, while the change can be undone',
       ],
@@ -133,13 +133,13 @@ export const storedFields = describeAll({
       ],
       [
         ['trusted_devices.token', 'trusted_devices.version', 'trusted_devices.jkt', 'trusted_devices.identity_id'],
-        "SHA-256 of the device's token, of the account's ways in at that time, and of the device's key; the identity by which its login began",
+        "SHA-256 of the device's token, of the account's sign-in methods at that time, and of the device's key; the identity by which its login began",
         'no',
         'the same',
       ],
       [
         ['guesses_warned_at'],
-        'time of the latest mail about strangers who guess the second factor',
+        'time of the latest mail about guesses at the second factor',
         'no',
         'while the second factor is on',
       ],
@@ -158,7 +158,7 @@ export const storedFields = describeAll({
           'identities.relay_off_at',
           'identities.disabled_at',
         ],
-        'identities at providers such as Google, the address that the provider named, and whether it forwards mail and has disabled its account',
+        'identities at providers such as Google, the email address that the provider named, and whether it forwards mail and has disabled its account',
         'yes',
         'until the person removes them',
       ],
@@ -171,7 +171,7 @@ export const storedFields = describeAll({
           'identities.notices.count',
           'identities.notices.is_told',
         ],
-        "the provider's id of the person, and times and number of its latest notices about them",
+        "the provider's id of the person, and times and number of its latest security events about them",
         'no',
         'the same',
       ],
@@ -193,7 +193,11 @@ export const storedFields = describeAll({
         'random ids that authenticators know, and public keys; no biometric data leaves a device',
         'no',
       ],
-      [['is_password_void', 'ways_changed_at'], 'nobody knows the password; latest change of another way in', 'no'],
+      [
+        ['is_password_void', 'ways_changed_at'],
+        'nobody knows the password; latest change of another sign-in method',
+        'no',
+      ],
       [
         ['disabled_at', 'disabled_reason', 'disabled_by'],
         'an operator disabled the account: when, why, who',
@@ -269,7 +273,7 @@ export const storedFields = describeAll({
       ],
       [
         ['identity_id', 'revoked_notice'],
-        'the identity that opened it, the notice of its provider that ended it',
+        'the identity that opened it, the security event of its provider that ended it',
         'no',
       ],
       [['is_trusted'], 'its login made or used the trust in its device', 'no'],
@@ -308,10 +312,10 @@ export const storedFields = describeAll({
   },
   challenges: {
     about:
-      'Codes that were asked for by e-mail; neither the code nor an address. Ground: security. Kept for a day at most.',
+      'Codes that were requested by e-mail; neither the code nor an email address. Ground: security. Kept for a day at most.',
     rows: [
       [['purpose', 'created_at', 'expires_at'], 'what for, when, until when', 'yes'],
-      [['user_id'], "whose account; nobody's for an address without an account", 'yes, as the own codes'],
+      [['user_id'], "whose account; nobody's for an email address without an account", 'yes, as the own codes'],
       [
         [
           '_id',
@@ -350,7 +354,7 @@ export const storedFields = describeAll({
   },
   outbox: {
     about:
-      'Events for subscribers: ids and times, no address, no name, no code. Ground: delivery. Kept until every subscriber has the event, and 7 days longer (`OUTBOX_RETENTION_SECONDS`). An erasure leaves the rows: they tell subscribers of it. Not exported.',
+      'Events for subscribers: ids and times, no email address, no name, no code. Ground: delivery. Kept until every subscriber has the event, and 7 days longer (`OUTBOX_RETENTION_SECONDS`). An erasure leaves the rows: they tell subscribers of it. Not exported.',
     rows: [
       [['event'], 'the event, with the `user_id` and `home_group_id` that it is about ([events](events.md))'],
       [['_id', 'topic', 'state', 'created_at', 'delivered_at'], 'what and when'],

@@ -1,15 +1,15 @@
 import type { Collections } from './collections.ts';
 import type { EventSubscriber, SubscriberDocument } from './documents.ts';
 
-/** Subscribers as all workers see them: their names, whether they are parked, and when they were last resumed. */
+/** Subscribers as all workers see them: their names, whether they are suspended, and when they were last resumed. */
 export interface SubscriberStore {
-  /** Returns all subscribers that were ever configured or parked. */
+  /** Returns all subscribers that were ever configured or suspended. */
   list(): Promise<SubscriberDocument[]>;
   /** Notes that exactly these subscribers are in the workers' configuration. */
   configure(subscribers: readonly EventSubscriber[], at: Date): Promise<void>;
-  /** Parks the subscriber's deliveries until {@link resume}. Returns true if they were not parked before. */
+  /** Suspends the subscriber's deliveries until {@link resume}. Returns true if they were not suspended before. */
   suspend(name: string, suspended: { readonly at: Date; readonly eventId: string }): Promise<boolean>;
-  /** Resumes the subscriber's deliveries within about a second. Returns true if they were parked. */
+  /** Resumes the subscriber's deliveries within about a second. Returns true if they were suspended. */
   resume(name: string, at: Date): Promise<boolean>;
   /** Lets the workers try the subscriber's waiting events within about a second. */
   retry(name: string, at: Date): Promise<void>;

@@ -4,7 +4,7 @@ import type { RevocationReason, SessionDocument } from './documents.ts';
 
 /**
  * For each reason of a session's end: true if the account then trusts the session's device as before. Only what the
- * owner does on that device, and what tells nothing about it, keeps the trust. Everything else says, or may say, that
+ * owner does on that device, and what says nothing about it, keeps the trust. Everything else says, or may say, that
  * the device is in other hands.
  */
 const keepsTrust = {
@@ -12,7 +12,7 @@ const keepsTrust = {
   logout: true,
   /** By a new login on the device. */
   replaced: true,
-  /** The session unused for longest made room. */
+  /** The session unused for longest gave way to another. */
   session_limit: true,
   refresh_token_reuse: false,
   revoked_by_user: false,

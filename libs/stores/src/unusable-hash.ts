@@ -4,7 +4,7 @@ const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 const bcryptBase64 = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * Returns a hash that no known password has, to make an account's password void. It has the kind and cost of the
+ * Returns a hash that no known password has, to make an account's password unusable. It has the kind and cost of the
  * account's own hash, so that a login takes the same time. Instead of the digest it has random bytes. No password is
  * hashed.
  */

@@ -4,7 +4,7 @@ import type { Collections } from './collections.ts';
 /** Writes wait for a majority, but not for long. A later start writes the same again. */
 const writeConcern = { w: 'majority', wtimeoutMS: 5_000 } as const;
 
-/** Creates the records of the generations of builds. What is noted first stays. */
+/** Records the generations of builds. What is noted first stays. */
 export function createUpgradeStore(
   { upgrades }: Pick<Collections, 'upgrades'>,
   now = () => new Date(),

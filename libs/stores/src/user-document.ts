@@ -6,9 +6,9 @@ import type { Binary } from 'mongodb';
 export interface UserDocument {
   /** UUIDv7. */
   readonly _id: string;
-  /** Address as the user typed it. */
+  /** Email address as the user typed it. */
   readonly email: string;
-  /** Lower-cased address. Unique. */
+  /** Lower-cased email address. Unique. */
   readonly email_key: string;
   /** PHC string (Argon2id) or bcrypt. */
   readonly password_hash: string;
@@ -31,24 +31,24 @@ export interface UserDocument {
    */
   readonly known_devices?: readonly string[];
   /**
-   * Times of logins on new devices that count towards the daily limit of notices, newest last. At most 10. A further
-   * login that day is neither mailed nor added.
+   * Times of logins on new devices that count towards the daily limit of notifications, newest last. At most 10. A
+   * further login that day is neither mailed nor added.
    */
   readonly new_device_notices?: readonly Date[];
   /** Name that the other members and invited people see. */
   readonly display_name?: string;
   /** Language of mails; missing if the user has not chosen one. */
   readonly locale?: Locale;
-  /** Time at which the user proved that mail to the address arrives. */
+  /** Time at which the user proved that mail to the email address arrives. */
   readonly email_verified_at?: Date;
-  /** New address of a change that is not confirmed yet, as the user typed it. */
+  /** New email address of a change that is not confirmed yet, as the user typed it. */
   readonly pending_email?: string;
   /** Time at which that change lapses. */
   readonly pending_email_until?: Date;
   /**
-   * Former addresses to which the account can still return by undoing a change, oldest first. Until that right lapses,
-   * no other account can have them. The worker removes a lapsed address after it has deleted the limits' data about
-   * that address.
+   * Former email addresses to which the account can still return by undoing a change, oldest first. Until that right
+   * lapses, no other account can have them. The worker removes a lapsed address after it has deleted the limits' data
+   * about that address.
    */
   readonly former_emails?: readonly FormerEmail[];
   /**
@@ -62,9 +62,9 @@ export interface UserDocument {
    * them up.
    */
   readonly recovered_at?: Date;
-  /** True if nobody knows the password, because an undo or a deletion by code made it void. */
+  /** True if nobody knows the password, because an undo or a deletion by code made it unusable. */
   readonly is_password_void?: boolean;
-  /** Time at which a passkey, the second factor or another way in was last added or removed. */
+  /** Time at which a passkey, the second factor or another sign-in method was last added or removed. */
   readonly ways_changed_at?: Date;
   /** Confirmed authenticator app. While it is there, each login needs a second factor. */
   readonly totp?: ConfirmedTotp;
@@ -76,7 +76,7 @@ export interface UserDocument {
   readonly trusted_devices?: readonly TrustedDevice[];
   /** Time of the latest mail about used up tries of the password. */
   readonly password_warned_at?: Date;
-  /** Time of the latest mail about strangers who guess the second factor. */
+  /** Time of the latest mail about guesses at the second factor. */
   readonly guesses_warned_at?: Date;
   /** `user.id` of all passkeys of the account, 64 random bytes; missing if it never had one. */
   readonly user_handle?: Binary;
@@ -147,7 +147,7 @@ export interface FactorRemoval {
 export interface PendingTotp extends SealedSeed {
   /** Time at which the enrolment lapses. */
   readonly until: Date;
-  /** The account's version when the enrolment began. A change of a way in ends it. */
+  /** The account's version when the enrolment began. A change of a sign-in method ends it. */
   readonly version: string;
 }
 
@@ -157,9 +157,9 @@ export interface TrustedDevice {
   readonly token: string;
   /** Thumbprint of the key to which the login was bound that began the trust. Only with its proof the token counts. */
   readonly jkt?: string;
-  /** Identity by which that login began. A notice of its provider can end the trust. */
+  /** Identity by which that login began. A security event of its provider can end the trust. */
   readonly identity_id?: string;
-  /** The account's version when the trust began. A change of a way in ends the trust. */
+  /** The account's version when the trust began. A change of a sign-in method ends the trust. */
   readonly version: string;
   readonly trusted_at: Date;
   /** Time at which the trust ends. */
@@ -176,7 +176,7 @@ export interface PasskeyDocument {
   readonly public_key: Binary;
   /** Signatures that the authenticator has counted by its latest use; 0 if it does not count. */
   readonly counter: number;
-  /** Ways to reach the authenticator, for browsers. */
+  /** Transports of the authenticator, for browsers. */
   readonly transports: readonly string[];
   /** True if its owner's devices may share it. */
   readonly is_backup_eligible: boolean;
@@ -194,27 +194,35 @@ export interface IdentityDocument {
   readonly provider: string;
   /** The provider's id of the person. */
   readonly sub: string;
-  /** Address that the provider named when the identity was linked. */
+  /** Email address that the provider named when the identity was linked. */
   readonly email?: string;
   readonly created_at: Date;
   /** Missing if the provider's code was never exchanged, or if the person has withdrawn their consent. */
   readonly refresh_token?: SealedRefreshToken;
   /** Time at which the provider said that it forwards no more mail to `email`. */
   readonly relay_off_at?: Date;
-  /** Time at which the provider said that it has disabled its account. Until it is enabled, the identity is no way in. */
+  /**
+   * Time at which the provider said that it has disabled its account. Until it is enabled, nobody can sign in by the
+   * identity.
+   */
   readonly disabled_at?: Date;
-  /** Time at which the provider signed the notice that `relay_off_at` or `disabled_at` comes from, set or removed. */
+  /**
+   * Time at which the provider signed the security event that `relay_off_at` or `disabled_at` comes from, set or
+   * removed.
+   */
   readonly noticed_at?: Date;
-  /** Time of the latest notice that ended what the identity had opened. It is later than that of the one before. */
+  /**
+   * Time of the latest security event that ended what the identity had opened. It is later than that of the one before.
+   */
   readonly ended_at?: Date;
   readonly notices?: CountedSecurityEvents;
 }
 
-/** Notices about an identity in a day, which begins with the first. */
+/** Security events about an identity in a day, which begins with the first. */
 export interface CountedSecurityEvents {
   readonly since: Date;
   readonly count: number;
-  /** True if the account's holder was told by mail that day. */
+  /** True if the account's holder was notified by mail that day. */
   readonly is_told: boolean;
 }
 
@@ -242,16 +250,15 @@ export interface ProviderRevocationDocument extends SealedRefreshToken {
   readonly attempts: number;
 }
 
-/** An address that the account had before a change of address. */
+/** An email address that the account had before a change. */
 export interface FormerEmail {
-  /** `email_change_id` of the notice to this address, UUIDv4. */
+  /** `email_change_id` of the notification of this address, UUIDv4. */
   readonly change_id: string;
   /** As the user typed it. */
   readonly email: string;
   readonly email_key: string;
   /**
-   * `email_verified_at` of that address. Missing if the address was never verified, or if an undo took the verification
-   * away.
+   * `email_verified_at` of that address. Missing if it was never verified, or if an undo took the verification away.
    */
   readonly verified_at?: Date;
   /** Time until which the change can be undone. */

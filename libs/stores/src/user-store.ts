@@ -45,7 +45,7 @@ export interface Recovery {
   readonly fields: ChangedFields;
   /** Fields that are removed. */
   readonly gone?: readonly RemovableField[];
-  /** Ways in that are removed. */
+  /** Sign-in methods that are removed. */
   readonly signInMethods: MethodsToRemove;
   readonly at: Date;
 }
@@ -75,7 +75,7 @@ export interface UserStore {
   findByEmail(email: string): Promise<PresentUser | undefined>;
   findAddressee(of: { readonly email: string } | { readonly userId: string }): Promise<Addressee | undefined>;
   /**
-   * Returns true if an account has the address, or can still undo its change to another address: see
+   * Returns true if an account has the email address, or can still undo its change to another address: see
    * `EmailChangeStore`.
    */
   isEmailTaken(email: string, now: Date): Promise<boolean>;
@@ -85,7 +85,7 @@ export interface UserStore {
   exists(userId: string): Promise<boolean>;
   /**
    * Stores a new account, and returns it as it counts from then on. Throws the driver's duplicate-key error
-   * (`email_key_unique`) if the address is taken.
+   * (`email_key_unique`) if the email address is taken.
    */
   insert(user: NewUser, session: ClientSession): Promise<PresentUser>;
   /**
@@ -129,9 +129,10 @@ export interface UserStore {
   /** Returns the group's members, longest-standing first. */
   listGroup(groupId: string): Promise<GroupMember[]>;
   /**
-   * Writes the fields into the user's document, and removes others. Returns false, and writes nothing, if the address or
-   * a way in has been changed since the document was read, if the fields verify an address that is verified already, or
-   * if the authenticator app of that id waits for its confirmation no longer. Conflicts with a concurrent login.
+   * Writes the fields into the user's document, and removes others. Returns false, and writes nothing, if the email
+   * address or a sign-in method has been changed since the document was read, if the fields verify an email address
+   * that is verified already, or if the authenticator app of that id waits for its confirmation no longer. Conflicts
+   * with a concurrent login.
    */
   changeIfUnchanged(
     seen: Credentials,
@@ -140,7 +141,7 @@ export interface UserStore {
     removed?: readonly RemovableField[],
     enrolled?: string,
   ): Promise<boolean>;
-  /** Like `changeIfUnchanged`, but also removes ways in and returns them: see {@link updateAndRemove}. */
+  /** Like `changeIfUnchanged`, but also removes sign-in methods and returns them: see {@link updateAndRemove}. */
   recover(seen: Credentials, recovery: Recovery, session: ClientSession): Promise<RemovedMethods | undefined>;
   /** Reads with majority concern, so the result can't be rolled back. */
   hasPasswordHash(userId: string, hash: string): Promise<boolean>;
@@ -238,7 +239,7 @@ function createReads(users: Collections['users'], now: () => Date): Pick<UserSto
 }
 
 function unchangedFilter(seen: Credentials, { email_verified_at }: Partial<UserDocument>): Filter<UserDocument> {
-  // An address is verified for the first time only once.
+  // An email address is verified for the first time only once.
   return { ...unchangedSince(seen), ...(email_verified_at && { email_verified_at: { $exists: false } }) };
 }
 

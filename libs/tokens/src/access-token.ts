@@ -10,8 +10,7 @@ import { importSigningKey } from './access-token-keys.ts';
 import { signJwt } from './sign-jwt.ts';
 
 /**
- * Creates the function that signs access tokens (RFC 9068) with the first key of the set, by that key's
- * algorithm. Throws if the key can't sign.
+ * Signs access tokens (RFC 9068) with the first key of the set, by that key's algorithm. Throws if the key can't sign.
  */
 export function createAccessTokenSigner(settings: AccessTokenSettings): (claims: AccessTokenClaims) => string {
   const { issuer, audience, ttlSeconds, now = Date.now } = settings;

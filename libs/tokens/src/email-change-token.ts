@@ -4,7 +4,7 @@ import { createSecrets } from './secrets.ts';
 
 /** Derives and verifies the tokens of mails that undo a change. The tokens are not stored. */
 export interface UndoTokens {
-  /** Returns the token of a change, for its notice. */
+  /** Returns the token of a change, for its mail. */
   issue(changeId: string): string;
   /** Looks for newer keys, if the keys come from a source. */
   rereadKeys(): Promise<void>;
@@ -17,7 +17,7 @@ export interface UndoTokens {
 const macLength = 32;
 const idLength = 16;
 
-/** Creates the tokens that undo a change of the e-mail address. */
+/** Creates the tokens that undo a change of the email address. */
 export function createEmailChangeTokens(keys: KeySet | KeySource): UndoTokens {
   return createUndoTokens('email-change-undo', keys);
 }

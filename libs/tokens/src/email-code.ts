@@ -10,7 +10,7 @@ export interface EmailCodeParts {
   readonly challengeId: string;
   readonly purpose: CodePurpose;
   readonly userId: string;
-  /** The lookup key of the address to which the code is sent. */
+  /** The lookup key of the email address to which the code is sent. */
   readonly emailKey: string;
 }
 

@@ -11,7 +11,7 @@ export interface ProviderClientSettings {
   readonly keyId: string;
   /** PEM, of a key on P-256. */
   readonly privateKey: string;
-  /** By client id. A code that was sent to a page counts only with the page's address (RFC 6749, section 4.1.3). */
+  /** By client id. A code that was sent to a page counts only with the page's URL (RFC 6749, section 4.1.3). */
   readonly redirectUris: Readonly<Record<string, string>>;
 }
 

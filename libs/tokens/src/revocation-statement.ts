@@ -7,8 +7,8 @@ import { signJwt } from './sign-jwt.ts';
 export type StatedRevocations = Omit<RevocationStatement, 'iss' | 'aud' | 'iat'>;
 
 /**
- * Creates the function that signs statements about revocations for a sibling, with the same key as access tokens. Type
- * and audience distinguish a statement from an access token.
+ * Signs statements about revocations for an internal service, with the same key as access tokens. Type and audience
+ * distinguish a statement from an access token.
  */
 export function createStatementSigner({
   issuer,

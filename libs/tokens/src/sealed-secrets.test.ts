@@ -70,7 +70,7 @@ test('after a rotation the newest key seals, and the older key opens its secrets
   expect([resealed.kid, rotating.hasKey('s1')]).toEqual(['s2', false]);
 });
 
-test('a key published ahead of its use causes no new seal, and a retired one does', () => {
+test('a key that is published before its use causes no new seal, and a retired one does', () => {
   const [next, retired] = [{ ...second, published_at: '2026-11-25T09:00:00Z' }, '2026-11-25T10:00:00Z'];
   expect(createSealedSecrets(set(first, next)).freshKids).toEqual(['s1', 's2']);
   expect(createSealedSecrets(set(next, { ...first, retired_at: retired })).freshKids).toEqual(['s2']);

@@ -69,7 +69,7 @@ export function createSealedTokens(keys: KeySet | KeySource): SealedTokens {
   };
 }
 
-/** Creates the function that returns the key of a `kid` for a purpose. Each key is derived once. */
+/** Returns the key of a `kid` for a purpose. Each key is derived once. */
 function createDerived(secrets: ReadonlyMap<string, KeyObject>) {
   const derived = new Map<string, Buffer>();
   return (kid: string, label: SealLabel): Buffer | undefined => {

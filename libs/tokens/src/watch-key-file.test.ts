@@ -52,7 +52,7 @@ test('a changed file is read at the next look', async () => {
   expect(source.current()).not.toBe(before);
 });
 
-test('each look tells whether the content is refused, also of content that was reported before', async () => {
+test('each look shows whether the content is refused, also of content that was reported before', async () => {
   await writeFile(path, json('a'));
   const looks: boolean[] = [];
   const source = await watch({ intervalMs: 60_000, onLook: (isRefused) => looks.push(isRefused) });
@@ -181,7 +181,7 @@ test('a look that is under way at the close takes no new keys', async () => {
   checked.resolve();
   await looking;
   expect(kidsOf(source)).toEqual(['a']);
-  expect(await Promise.race([happened.then(() => 'told'), Promise.resolve('not told')])).toBe('not told');
+  expect(await Promise.race([happened.then(() => 'reported'), Promise.resolve('nothing')])).toBe('nothing');
 });
 
 test('a faulty file is checked once, and not at each look', async () => {

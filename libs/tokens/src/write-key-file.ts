@@ -51,8 +51,8 @@ async function permitLike(file: FileHandle, { uid, gid, mode }: Stats): Promise<
 }
 
 /**
- * Writes the public halves of the access token keys, because the push gateway must not have the private halves.
- * Replaces an existing file, with {@link writeKeyFile}.
+ * Writes the public parts of the access token keys, because the push gateway must not have the private parts. Replaces an
+ * existing file, with {@link writeKeyFile}.
  */
 export async function writePublicKeyFile(path: string, set: KeySet): Promise<void> {
   await writeKeyFile(path, publicKeySet(set), { replace: await exists(path) });

@@ -23,7 +23,7 @@ export interface VerifierOptions {
    * accepted until it expires, usually up to ten minutes later.
    */
   readonly revocations: RevocationSource | OpenRevocationSource | 'none';
-  /** Address at which the issuer is reached, such as a Service of the cluster, if it differs from `issuer`. */
+  /** URL at which the issuer is reached, such as a Service of the cluster, if it differs from `issuer`. */
   readonly reachedAt?: string;
   /**
    * Returns the text of the public key set, for example from a mounted file written by `authctl keys public`. Without
@@ -182,9 +182,9 @@ function openList(options: VerifierOptions, issuer: IssuerSource) {
 }
 
 /**
- * Creates the function that returns for how many seconds a denial is needed. The number never shrinks, because a denial
- * that was forgotten too early is not sent again. With `readKeys`, unsigned answers of the issuer are not trusted for
- * the keys. They are not trusted for this number either.
+ * Returns for how many seconds a denial is needed. The number never shrinks, because a denial that was forgotten too
+ * early is not sent again. With `readKeys`, unsigned answers of the issuer are not trusted for the keys. They are not
+ * trusted for this number either.
  */
 function createKeepSeconds({ readKeys }: VerifierOptions, issuer: IssuerSource): () => number {
   let maxSeen: number | undefined;

@@ -57,7 +57,7 @@ export function assertMeets(token: VerifiedAccessToken, requirements: Requiremen
   });
 }
 
-/** Returns the place of a level. A level that this version does not know is below every other. */
+/** Returns the rank of a level. A level that this version does not know is below every other. */
 function levelOf(acr: string): number {
   return levels.indexOf(acr);
 }

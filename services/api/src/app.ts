@@ -17,8 +17,8 @@ export interface AppDeps extends MountDeps {
   readonly issuer: string;
   readonly requestIdMode: 'require' | 'generate';
   /**
-   * Number of our own proxies in front of the api. The same number of addresses at the right end of `X-Forwarded-For`
-   * is trusted.
+   * Number of our own proxies in front of the api. The same number of IP addresses at the right end of
+   * `X-Forwarded-For` is trusted.
    */
   readonly trustedProxyHops: number;
   /** Origins of pages that may use the api. */

@@ -84,11 +84,11 @@ export const apiConfig = Type.Object({
   REQUIRE_VERIFIED_EMAIL: Type.Boolean({
     default: false,
     description:
-      'Only accounts with a verified e-mail address may log in. A login to another one sends a code and answers `ERR-EMAIL-NOT-VERIFIED`',
+      'Only accounts with a verified email address may log in. A login to another one sends a code and answers `ERR-EMAIL-NOT-VERIFIED`',
   }),
   EMAIL_CODE_LOGIN: Type.Boolean({
     default: true,
-    description: 'People can log in by a code that is sent to their address. `false`: there are no such paths',
+    description: 'People can log in by a code that is sent to their email address. `false`: there are no such paths',
   }),
   TOTP_ISSUER: Type.Optional(
     Type.String({
@@ -107,7 +107,7 @@ export const apiConfig = Type.Object({
     Type.String({
       minLength: 1,
       description:
-        'Path of the JWKS with the secrets of the siblings that read revocations over HTTP (docs/verifying.md). Unset: there is no feed',
+        'Path of the JWKS with the secrets of the internal services that read revocations over HTTP (docs/verifying.md). Unset: there is no feed',
     }),
   ),
   ...deletionConfig,
@@ -135,7 +135,7 @@ export const apiConfig = Type.Object({
     minimum: 0,
     default: 0,
     description:
-      'Most memory for all hashes together in MiB, including 24 for each thread. 0: half of the memory limit of the process',
+      'Maximum memory for all hashes together in MiB, including 24 for each thread. 0: half of the memory limit of the process',
   }),
   HASH_QUEUE_LIMIT: Type.Integer({
     minimum: 0,

@@ -83,7 +83,7 @@ const commands = leavesOf(program as unknown as Leaf, []).map(section);
 const text = [...commands, probeVariables()].join('\n\n');
 generateSections({ page: 'docs/authctl.md', generator: 'authctl', sections: { commands: text } });
 
-const head = ['`reason` of the session that ended then', 'What happened', 'What you tell the user, or look at next'];
+const head = ['`reason` of the session that ended then', 'What happened', 'What you say to the user, or look at next'];
 const rows = Object.entries(endReasons).map(([reason, cells]) => [`\`${reason}\``, ...cells]);
 generateSections({
   page: 'docs/signed-out.md',

@@ -10,10 +10,10 @@ const happened: Readonly<Record<AccountTopic, string>> = {
     'A code is to be mailed. `provider` is there for `identity_link`. After `expires_at` the event is dropped and counted (`auth_events_expired_total`), and is no dead letter',
   'service.auth.events.notice':
     'The holder is to be informed of a change, or of a login on a [new device](specification/login-and-tokens.md#new-devices). `session_id` comes with `new_device` (except after a restore), `email_change_id` with `email_changed`, `deletes_at` with `deletion_scheduled`, `removal_id` and `due_at` with `second_factor_removal_ordered`, `provider` with `provider_notice`, `invites_revoked` with `password_changed` by a recovery, `recovery_codes_left` with `recovery_codes`',
-  'service.auth.events.email_verified': 'The user has confirmed the address',
+  'service.auth.events.email_verified': 'The user has confirmed the email address',
   'service.auth.events.password_changed':
-    'The password was replaced, or made void. `deletion` and `login`: by a code from a mailbox that was never verified',
-  'service.auth.events.email_changed': 'The address was replaced, or the old one is back',
+    'The password was replaced, or made unusable. `deletion` and `login`: by a code from a mailbox that was never verified',
+  'service.auth.events.email_changed': 'The email address was replaced, or the old one is back',
   'service.auth.events.second_factor_changed': 'The second factor, or its recovery codes, changed',
   'service.auth.events.passkey_added': 'The account has a new passkey',
   'service.auth.events.passkey_removed': 'The account lost a passkey',

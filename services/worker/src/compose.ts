@@ -162,7 +162,7 @@ async function composeEvents(shared: Shared, mail: MailParts) {
   const suspended = createPoller({
     run: delivery.suspension.refresh,
     intervalMs,
-    onError: createErrorLog(logger, 'read of the parked subscribers'),
+    onError: createErrorLog(logger, 'read of the suspended subscribers'),
   });
   const naming = createPoller({
     run: () => subscribers.configure(delivery.subscribers, now()),

@@ -81,7 +81,7 @@ describe('EVENT_SUBSCRIBERS', () => {
     ['no URL', { url: 'smtp://mail.example.com:port' }],
     ['a password that is not percent-encoded', { url: 'smtps://user:100%pure@mail.example.com' }],
     ['a greeting that is no domain', { ehlo_name: 'mail server' }],
-    ['a sender without an address', { from: 'Kitchen' }],
+    ['a sender without an email address', { from: 'Kitchen' }],
     ['a sender that adds a line', { from: 'a\nBcc: b <a@b>' }],
     ['two senders', { from: 'a@b, c@d' }],
   ])('EVENT_SUBSCRIBERS refuses a mail server with %s', (_what, fields) => {

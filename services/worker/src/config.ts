@@ -117,7 +117,7 @@ export const workerConfig = Type.Object({
     minimum: 10,
     default: 5_000,
     description:
-      'Milliseconds between two looks for accounts whose time of deletion has come, for addresses that have lapsed, for second factors whose removal is due, and for tokens that providers must revoke',
+      'Milliseconds between two looks for accounts whose time of deletion has come, for email addresses that have lapsed, for second factors whose removal is due, and for tokens that providers must revoke',
   }),
   ERASURE_DELAY_SECONDS: Type.Integer({
     minimum: 0,

@@ -216,7 +216,9 @@ describe('the secrets of sibling services', () => {
   ])('a file of secrets with %s is not accepted', async (_what, key) => {
     const broken = join(testEnvironment().keysDir, `${uniqueName()}-broken.json`);
     await writeFile(broken, JSON.stringify({ keys: [key()] }));
-    await expect(startTestApi({ REVOCATION_FEED_SECRETS_FILE: broken })).rejects.toThrow(/symmetric|name of a sibling/);
+    await expect(startTestApi({ REVOCATION_FEED_SECRETS_FILE: broken })).rejects.toThrow(
+      /symmetric|name of an internal service/,
+    );
   });
 
   test('without secrets there is no feed of revocations', async () => {

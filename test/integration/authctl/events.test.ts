@@ -234,7 +234,7 @@ test('events park holds a subscriber up, events resume lets it go on, and events
   };
   expect(await authctl(['events', 'resume', 'crm'], options)).toMatchObject({
     exitCode: 1,
-    stdout: 'crm was not parked.\n',
+    stdout: 'crm was not suspended.\n',
   });
   expect(await authctlJson(['events', 'park', 'crm'], options)).toEqual({ subscriber: 'crm', parked: true });
   expect(await authctlJson(['events', 'park', 'crm'], options, 1)).toEqual({ subscriber: 'crm', parked: false });

@@ -165,7 +165,7 @@ describe('events that wait for a subscriber', () => {
       expect(await authctl(['events', 'park', 'crm'], options)).toMatchObject({ exitCode: 0 });
       expect(await authctl(['events', 'retry', 'crm'], options)).toMatchObject({
         exitCode: 1,
-        stderr: expect.stringContaining('crm is parked'),
+        stderr: expect.stringContaining('crm is suspended'),
       });
       receiver.answerWith(status(204));
       expect(await authctl(['events', 'resume', 'crm'], options)).toMatchObject({ exitCode: 0 });

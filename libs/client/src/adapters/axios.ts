@@ -37,7 +37,7 @@ interface Sent {
  * Adds the access token and an `X-Request-ID` to the requests that an axios instance sends to these origins. On Node,
  * these requests follow no redirect. If the service refuses a token, the token is renewed once for all requests under
  * way, and each of them is repeated once. A request that already has an `Authorization` header is not changed. Add
- * these interceptors before your own. Axios runs the interceptors in reverse order, so these see the address that yours
+ * these interceptors before your own. Axios runs the interceptors in reverse order, so these see the URL that yours
  * have set.
  *
  * A request fails with `CLIENT_SIGNED_OUT` if there is no session, with `CLIENT_SUPERSEDED` if another session has

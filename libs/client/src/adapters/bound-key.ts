@@ -24,7 +24,7 @@ export interface DeviceKeys {
 }
 
 export interface BoundKeyOptions {
-  /** Public address of the api (`TOKEN_ISSUER`), if `baseUrl` is another one. */
+  /** Public URL of the api (`TOKEN_ISSUER`), if `baseUrl` is another one. */
   readonly origin?: string;
 }
 
@@ -85,8 +85,8 @@ async function notOfProof(response: Response, htu: string): Promise<Response> {
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Creates the function that sends a request again if it was refused with an old proof, because such a refusal must not
- * end the session. It learns the service's time from the header `Date`.
+ * Sends a request again if it was refused with an old proof, because such a refusal must not end the session. It learns
+ * the service's time from the header `Date`.
  */
 function createSend({ now }: Pick<Platform, 'now'>) {
   /** The service's clock less the device's, in milliseconds. */

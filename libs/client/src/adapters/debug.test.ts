@@ -4,7 +4,7 @@ import { household } from '../groups/household.ts';
 import { createFakeService, memoryStorage } from '../testing/fake-service.ts';
 import { debugEvents, withDebug } from './debug.ts';
 
-test('debug lines tell of requests, log entries and events, and of no secret', async () => {
+test('debug lines show requests, log entries and events, and no secret', async () => {
   const lines: string[] = [];
   const write = (line: string) => lines.push(line);
   const service = createFakeService();

@@ -23,7 +23,7 @@ export function withDebug<T extends Partial<AuthClientOptions>>(
       notify(response.status);
       return response;
     } catch (error) {
-      // The error's text may contain the address.
+      // The error's text may contain the URL.
       notify(error instanceof Error ? error.name : 'failed');
       throw error;
     }

@@ -18,9 +18,9 @@ export interface ClientGroupDeps {
   readonly deviceId: DeviceId;
   readonly call: Call;
   readonly sessionManager: SessionManager;
-  /** For a group that adds a way to log in. */
+  /** For a group that adds a sign-in method. */
   readonly logInWith: LogInWith;
-  /** Replaces `logInWith`, which is every way to log in, by a function that does more. */
+  /** Replaces `logInWith`, which is every sign-in method, by a function that does more. */
   readonly wrapLogIn: (wrap: (logInWith: LogInWith) => LogInWith) => void;
 }
 

@@ -40,8 +40,8 @@ export function createDeviceId(
 }
 
 /**
- * Creates the exchange that adds the device's secret to requests that take it. Without the secret, such as while the
- * storage is locked, the account does not recognise the device, and nothing else changes.
+ * Adds the device's secret to requests that take it. Without the secret, such as while the storage is locked, the
+ * account does not recognise the device, and nothing else changes.
  */
 export function withDeviceSecret(exchange: Exchange, secret: DeviceId): Exchange {
   return async (operation, outgoing) => {

@@ -18,7 +18,7 @@ export interface Intents {
   drop(): Promise<void>;
 }
 
-/** Creates the memory for one intent at a time. It survives a restart of the app. */
+/** Remembers one intent at a time. It survives a restart of the app. */
 export function createIntents(
   { storage, randomUUID }: Pick<Platform, 'storage' | 'randomUUID'>,
   slot: string,

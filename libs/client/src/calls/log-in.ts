@@ -14,9 +14,9 @@ import { createIntents } from './intents.ts';
 
 /**
  * Opens a session with an operation that answers with a token pair. The device's id is added to its body if the
- * operation takes it. The intent is a text that identifies the request, such as an address. Repeating the operation with
- * the same intent uses the same idempotency key, even after a restart. The intent is stored, so it must not contain a
- * secret. `onOpened` gets the answer of the session that is kept.
+ * operation takes it. The intent is a text that identifies the request, such as an email address. Repeating the
+ * operation with the same intent uses the same idempotency key, even after a restart. The intent is stored, so it must
+ * not contain a secret. `onOpened` gets the answer of the session that is kept.
  */
 export type LogInWith = (
   operation: Operation,
@@ -44,10 +44,10 @@ export interface LogInDeps {
 }
 
 /**
- * Creates the login. Logins run one after the other, because on one device the service lets a later session replace the
- * earlier one, and concurrent requests may arrive in the wrong order. A request that the network repeats, and a login
- * after a lost answer, get the same session because of the idempotency key. Raises `CLIENT_SUPERSEDED` if the user has
- * logged out since.
+ * Logs in. Logins run one after the other, because on one device the service lets a later session replace the earlier
+ * one, and concurrent requests may arrive in the wrong order. A request that the network repeats, and a login after a
+ * lost answer, get the same session because of the idempotency key. Raises `CLIENT_SUPERSEDED` if the user has logged
+ * out since.
  */
 export function createLogIn(deps: LogInDeps): LogInWith {
   const { platform, exchange, exclusive, sessionManager, sessionStorage, deviceId, about, prefix, log } = deps;

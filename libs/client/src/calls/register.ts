@@ -14,17 +14,17 @@ export type Register = (input: Registration) => Promise<Data<'registerAccount'>>
 export interface RegisterDeps {
   readonly platform: Pick<Platform, 'storage' | 'randomUUID' | 'now'>;
   readonly call: Call;
-  /** Logs in with the address and password of the registration, if the account may be the user's own. */
+  /** Logs in with the email address and password of the registration, if the account may be the user's own. */
   readonly logIn: (credentials: Credentials) => Promise<SessionInfo>;
   readonly prefix: string;
   readonly log: Log;
 }
 
 /**
- * Creates the registration. Because of the intent's idempotency key, a user who registers again after a lost answer, or
- * after the app was killed, gets the first answer and not the error that their own address is taken.
+ * Registers. Because of the intent's idempotency key, a user who registers again after a lost answer, or after the app
+ * was killed, gets the first answer and not the error that their own email address is taken.
  *
- * After more than a day the service has forgotten the key. If it then reports that the address is taken, but the
+ * After more than a day the service has forgotten the key. If it then reports that the email address is taken, but the
  * password is right, the account is the user's own, so they are logged in.
  *
  * `ERR-IDEMPOTENCY-KEY-REUSED` means that the account was already created from here, with another password. The app

@@ -8,9 +8,9 @@ import { wantsRefresh, withAccess } from './call.ts';
 export type ServiceFetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /**
- * Creates the `fetch` for the services of the family. A path goes to the api. A full address must belong to one of
+ * Creates the `fetch` for the services of the family. A path goes to the api. A full URL must belong to one of
  * `origins`, because a server that gets the access token can act for the user until the token expires. Raises
- * `CLIENT_FOREIGN_URL` for any other address, the errors of a refresh, and `ERR-STEP-UP-REQUIRED` for a service's 401,
+ * `CLIENT_FOREIGN_URL` for any other URL, the errors of a refresh, and `ERR-STEP-UP-REQUIRED` for a service's 401,
  * because no refresh helps there. Every other answer is returned as it is.
  */
 export function createServiceFetch(
@@ -52,7 +52,7 @@ export function createServiceFetch(
   };
 }
 
-/** Returns a function that tests whether an address belongs to one of the origins. */
+/** Returns a function that tests whether a URL belongs to one of the origins. */
 export function addressesOf(origins: readonly string[]): (url: string) => boolean {
   const own = origins.map((origin) => origin.replace(/\/+$/, ''));
   return (url) => own.some((origin) => url === origin || url.startsWith(`${origin}/`) || url.startsWith(`${origin}?`));

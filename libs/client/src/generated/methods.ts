@@ -53,28 +53,34 @@ export interface AccountMethods {
     confirm(body: OperationTypes['confirmPasswordReset']['body']): Promise<OperationTypes['confirmPasswordReset']['data']>;
   };
   readonly emailVerification: {
-    /** Ask for a code to verify the address. Raises `ERR-RATE-LIMITED`. */
+    /** Ask for a code to verify the email address. Raises `ERR-RATE-LIMITED`. */
     request(): Promise<OperationTypes['requestEmailVerification']['data']>;
-    /** Send the code to verify the address again. Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`. */
+    /**
+     * Send the code to verify the email address again.
+     * Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`.
+     */
     resend(body: OperationTypes['resendEmailVerification']['body']): Promise<OperationTypes['resendEmailVerification']['data']>;
-    /** Verify the address with the code. Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`. */
+    /** Verify the email address with the code. Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`. */
     confirm(body: OperationTypes['confirmEmailVerification']['body']): Promise<OperationTypes['confirmEmailVerification']['data']>;
   };
   readonly emailChange: {
     /**
-     * Ask for a code to change the address.
+     * Ask for a code to change the email address.
      * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
      */
     request(body: OperationTypes['requestEmailChange']['body']): Promise<OperationTypes['requestEmailChange']['data']>;
-    /** Send the code to change the address again. Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`. */
+    /**
+     * Send the code to change the email address again.
+     * Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`.
+     */
     resend(body: OperationTypes['resendEmailChange']['body']): Promise<OperationTypes['resendEmailChange']['data']>;
     /**
-     * Change the address with the code.
+     * Change the email address with the code.
      * Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`, `ERR-EMAIL-ALREADY-EXISTS`.
      */
     confirm(body: OperationTypes['confirmEmailChange']['body']): Promise<OperationTypes['confirmEmailChange']['data']>;
     /**
-     * Undo a change of the address.
+     * Undo a change of the email address.
      * Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
      */
     undo(body: OperationTypes['undoEmailChange']['body']): Promise<OperationTypes['undoEmailChange']['data']>;

@@ -24,9 +24,9 @@ export interface OperationTypes {
     readonly data: {
       readonly user_id: string;
       readonly email: string;
-      /** The user has shown that mail to this address arrives. */
+      /** The user has shown that mail to this email address arrives. */
       readonly email_verified: boolean;
-      /** The address that a change under way leads to; null if there is none. */
+      /** The email address that a change under way leads to; null if there is none. */
       readonly pending_email: string | null;
       readonly display_name: string | null;
       /** Language of mails; null: not chosen. */
@@ -52,9 +52,9 @@ export interface OperationTypes {
     readonly data: {
       readonly user_id: string;
       readonly email: string;
-      /** The user has shown that mail to this address arrives. */
+      /** The user has shown that mail to this email address arrives. */
       readonly email_verified: boolean;
-      /** The address that a change under way leads to; null if there is none. */
+      /** The email address that a change under way leads to; null if there is none. */
       readonly pending_email: string | null;
       readonly display_name: string | null;
       /** Language of mails; null: not chosen. */
@@ -95,9 +95,9 @@ export interface OperationTypes {
       readonly account: {
         readonly user_id: string;
         readonly email: string;
-        /** The user has shown that mail to this address arrives. */
+        /** The user has shown that mail to this email address arrives. */
         readonly email_verified: boolean;
-        /** The address that a change under way leads to; null if there is none. */
+        /** The email address that a change under way leads to; null if there is none. */
         readonly pending_email: string | null;
         readonly display_name: string | null;
         /** Language of mails; null: not chosen. */
@@ -114,12 +114,12 @@ export interface OperationTypes {
         readonly pending_email_until: string | null;
         readonly last_login_at: string | null;
       };
-      /** Addresses that a change can still be undone to. */
+      /** Email addresses that a change can still be undone to. */
       readonly former_emails: readonly {
         readonly email: string;
         readonly undo_until: string;
       }[];
-      /** Devices from which a login gives no notice; `unnamed` is any client that sends no `device_id`. */
+      /** Devices whose logins cause no notification; `unnamed` is any client that sends no `device_id`. */
       readonly known_devices: readonly string[];
       readonly passkeys: readonly {
         readonly passkey_id: string;
@@ -132,9 +132,9 @@ export interface OperationTypes {
       readonly identities: readonly {
         readonly identity_id: string;
         readonly provider: string;
-        /** The address that the provider named when the identity was linked. */
+        /** The email address that the provider named when the identity was linked. */
         readonly email: string | null;
-        /** The provider forwards no mail that is sent to this address. */
+        /** The provider forwards no mail that is sent to this email address. */
         readonly relay_off: boolean;
         /** The provider has disabled its account, so the identity opens no session. */
         readonly disabled: boolean;
@@ -309,7 +309,7 @@ export interface OperationTypes {
       readonly timestamp: string;
     };
   };
-  /** Ask for a code to verify the address. */
+  /** Ask for a code to verify the email address. */
   readonly requestEmailVerification: {
     readonly data: {
       readonly challenge_id: string;
@@ -319,7 +319,7 @@ export interface OperationTypes {
       readonly timestamp: string;
     };
   };
-  /** Send the code to verify the address again. */
+  /** Send the code to verify the email address again. */
   readonly resendEmailVerification: {
     readonly body: {
       readonly challenge_id: string;
@@ -332,7 +332,7 @@ export interface OperationTypes {
       readonly timestamp: string;
     };
   };
-  /** Verify the address with the code. */
+  /** Verify the email address with the code. */
   readonly confirmEmailVerification: {
     readonly body: {
       readonly challenge_id: string;
@@ -343,7 +343,7 @@ export interface OperationTypes {
       readonly timestamp: string;
     };
   };
-  /** Ask for a code to change the address. */
+  /** Ask for a code to change the email address. */
   readonly requestEmailChange: {
     readonly body: {
       readonly current_password?: string;
@@ -358,7 +358,7 @@ export interface OperationTypes {
       readonly timestamp: string;
     };
   };
-  /** Send the code to change the address again. */
+  /** Send the code to change the email address again. */
   readonly resendEmailChange: {
     readonly body: {
       readonly challenge_id: string;
@@ -371,7 +371,7 @@ export interface OperationTypes {
       readonly timestamp: string;
     };
   };
-  /** Change the address with the code. */
+  /** Change the email address with the code. */
   readonly confirmEmailChange: {
     readonly body: {
       readonly challenge_id: string;
@@ -385,7 +385,7 @@ export interface OperationTypes {
       readonly timestamp: string;
     };
   };
-  /** Undo a change of the address. */
+  /** Undo a change of the email address. */
   readonly undoEmailChange: {
     readonly body: {
       readonly undo_token: string;
@@ -759,7 +759,7 @@ export interface OperationTypes {
     };
     readonly data: {
       readonly challenge_id: string;
-      /** The ways that count for this account now. */
+      /** The methods that count for this account now. */
       readonly methods: readonly ('password' | 'email_code' | 'totp' | 'recovery_code' | 'passkey')[];
       readonly passkey_options?: {
         readonly challenge: string;
@@ -1090,9 +1090,9 @@ export interface OperationTypes {
       readonly identities: readonly {
         readonly identity_id: string;
         readonly provider: string;
-        /** The address that the provider named when the identity was linked. */
+        /** The email address that the provider named when the identity was linked. */
         readonly email: string | null;
-        /** The provider forwards no mail that is sent to this address. */
+        /** The provider forwards no mail that is sent to this email address. */
         readonly relay_off: boolean;
         /** The provider has disabled its account, so the identity opens no session. */
         readonly disabled: boolean;
@@ -1115,9 +1115,9 @@ export interface OperationTypes {
     readonly data: {
       readonly identity_id: string;
       readonly provider: string;
-      /** The address that the provider named when the identity was linked. */
+      /** The email address that the provider named when the identity was linked. */
       readonly email: string | null;
-      /** The provider forwards no mail that is sent to this address. */
+      /** The provider forwards no mail that is sent to this email address. */
       readonly relay_off: boolean;
       /** The provider has disabled its account, so the identity opens no session. */
       readonly disabled: boolean;
@@ -1244,7 +1244,7 @@ export interface OperationTypes {
       readonly invite_token: string;
       readonly account_type: 'HOME' | 'OFFICE';
       readonly expires_at: string;
-      /** True if one can join with it now. For the owner: if the group has room. */
+      /** True if one can join with it now. For the owner: if the group is not full. */
       readonly valid: boolean;
       /** Reason why it is not valid; null if it is. */
       readonly reason: 'expired' | 'revoked' | 'used_up' | null;
@@ -1265,7 +1265,7 @@ export interface OperationTypes {
         readonly invite_token: string;
         readonly account_type: 'HOME' | 'OFFICE';
         readonly expires_at: string;
-        /** True if one can join with it now. For the owner: if the group has room. */
+        /** True if one can join with it now. For the owner: if the group is not full. */
         readonly valid: boolean;
         /** Reason why it is not valid; null if it is. */
         readonly reason: 'expired' | 'revoked' | 'used_up' | null;
@@ -1288,7 +1288,7 @@ export interface OperationTypes {
     readonly data: {
       readonly account_type: 'HOME' | 'OFFICE';
       readonly expires_at: string;
-      /** True if one can join with it now. For the owner: if the group has room. */
+      /** True if one can join with it now. For the owner: if the group is not full. */
       readonly valid: boolean;
       /** Reason why it is not valid; null if it is. */
       readonly reason: 'expired' | 'revoked' | 'used_up' | null;
@@ -1304,7 +1304,7 @@ export interface OperationTypes {
       readonly invite_token: string;
       readonly account_type: 'HOME' | 'OFFICE';
       readonly expires_at: string;
-      /** True if one can join with it now. For the owner: if the group has room. */
+      /** True if one can join with it now. For the owner: if the group is not full. */
       readonly valid: boolean;
       /** Reason why it is not valid; null if it is. */
       readonly reason: 'expired' | 'revoked' | 'used_up' | null;

@@ -22,7 +22,7 @@ export type WaitingPerson = { readonly provider: string } & (
       readonly display_name?: string;
     }
   | {
-      /** An account has the person's address: `logInAndLink` proves it. */
+      /** An account has the person's email address: `logInAndLink` proves it. */
       readonly needs: 'link';
       readonly methods: readonly string[];
       /** For `passkeys.prove`, if `methods` has `passkey`. */
@@ -166,7 +166,7 @@ function createPerson({ logInWith, wrapLogIn, events }: Omit<ClientGroupDeps, 'c
   };
 }
 
-/** Returns the address that an ID token names. It identifies the login, as at a login by password. */
+/** Returns the email address that an ID token names. It identifies the login, as at a login by password. */
 function addressIn(idToken: string): string {
   const claims = parseJson(textOfBase64url(idToken.split('.')[1] ?? ''));
   return isRecord(claims) && typeof claims.email === 'string' ? claims.email.toLowerCase() : 'provider';

@@ -18,7 +18,7 @@ export interface LoginCode {
   };
 }
 
-/** Login by a code that is sent to the user's address. */
+/** Login by a code that is sent to the user's email address. */
 export const loginCode: ClientGroup<LoginCode> = ({ call, logInWith }) => {
   const plain = methodsOf(loginCodeMethods, call);
   let asked = { challenge_id: '', address: 'code' };
@@ -31,7 +31,7 @@ export const loginCode: ClientGroup<LoginCode> = ({ call, logInWith }) => {
         return data;
       },
       async logIn(proof) {
-        // The address is the intent, as for a password. A device that is trusted for it sends its token.
+        // The email address is the intent, as for a password. A device that is trusted for it sends its token.
         const intent = proof.challenge_id === asked.challenge_id ? asked.address : 'code';
         // The service answers a repeated request with the same session.
         return sentTwice(() => logInWith(logInByCode, proof, intent));

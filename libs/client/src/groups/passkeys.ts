@@ -164,7 +164,7 @@ function failureOf({ name, error }: { readonly name?: string; readonly error?: s
   return Object.assign(failure, { reaction: { type: 'CHECK_PASSKEY' } });
 }
 
-/** Tells the device. Nothing depends on its answer, and many devices don't know the call. */
+/** Notifies the device. Nothing depends on its answer, and many devices don't know the call. */
 function signal(notify: () => Promise<unknown> | undefined): void {
   void Promise.resolve()
     .then(notify)

@@ -143,7 +143,7 @@ function createPendingLogin({ events, wrapLogIn }: ClientGroupDeps, trusts: Trus
   }
 
   wrapLogIn((next) => async (operation, body, intent, ...rest) => {
-    // The intent of a login by password or code is its address.
+    // The intent of a login by password or code is its email address.
     const address = intent.includes('@') ? intent : '';
     const token = address ? await trusts.find(address) : undefined;
     try {
@@ -159,7 +159,7 @@ function createPendingLogin({ events, wrapLogIn }: ClientGroupDeps, trusts: Trus
   return {
     wait,
     waiting: () => waiting,
-    /** Returns the address of the login that waits. */
+    /** Returns the email address of the login that waits. */
     email: () => email,
   };
 }
@@ -189,7 +189,7 @@ type Confirmed = OperationTypes['confirmSecondFactor']['data'];
 
 /** Trust of a user's logins on this device. */
 interface Trust {
-  /** Mark of the login's address, because the address itself must not outlive the session. */
+  /** Mark of the login's email address, because the address itself must not outlive the session. */
   readonly mark: string;
   readonly user_id: string;
   readonly token: string;
@@ -235,7 +235,7 @@ function createTrusts({ platform: { storage }, prefix, exclusive, deviceId, even
   };
 }
 
-/** Returns 32 bits that many addresses share. */
+/** Returns 32 bits that many email addresses share. */
 function markOf(deviceId: string, email: string): string {
   let mark = 5_381;
   for (const character of `${deviceId} ${email.toLowerCase()}`) {

@@ -22,8 +22,8 @@ export interface AuthErrorInit {
 }
 
 /**
- * A call that failed, and the reaction to it. It never contains a token, an address or a password. The message is the
- * service's own or the client's, in the user's language.
+ * A call that failed, and the reaction to it. It never contains a token, an email address or a password. The message is
+ * the service's own or the client's, in the user's language.
  */
 export class AuthError extends Error {
   override readonly name = 'AuthError';

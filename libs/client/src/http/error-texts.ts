@@ -10,7 +10,7 @@ const fault = ['Something went wrong.', 'Что-то пошло не так.'] a
  * - `CLIENT_UNEXPECTED_ANSWER`: the answer did not come from the service. It may be a captive portal's page.
  * - `CLIENT_SIGNED_OUT`: there is no session. `CLIENT_SUPERSEDED`: a later login or logout has overtaken the call.
  * - `CLIENT_STATE_UNKNOWN`: the storage can't be read now.
- * - `CLIENT_FOREIGN_URL`: the address is not among the services that may get the access token.
+ * - `CLIENT_FOREIGN_URL`: the URL is not among the services that may get the access token.
  * - `CLIENT_CLOSED`: the client was closed.
  */
 export const clientTexts = {

@@ -10,7 +10,7 @@ import { printBody } from './typed-input.ts';
 const maxTimeoutMs = 20_000;
 
 export interface ExchangeConfig {
-  /** Address of the api, without a path: `https://auth.example.com`. */
+  /** URL of the api, without a path: `https://auth.example.com`. */
   readonly baseUrl: string;
   /** `Accept-Language` for the texts of the errors. */
   readonly language: (() => string) | undefined;
@@ -84,8 +84,8 @@ export function createExchange(
     try {
       return await Promise.race([givenUp, send()]);
     } catch (error) {
-      // The platform's own error is dropped, because its text may contain the address, and an address may contain an
-      // invite's token.
+      // The platform's own error is dropped, because its text may contain the URL, and a URL may contain an invite's
+      // token.
       const failure = error instanceof AuthError ? error : new AuthError(lostBy, { requestId });
       const { status, code } = failure;
       log({ event: 'call_failed', operation: operation[0], status, code, request_id: requestId });
@@ -120,7 +120,7 @@ export function readError(response: Response, body: unknown): AuthError | undefi
 }
 
 /**
- * Removes the refused address or token, because it is the caller's own input and must not be in an error that is
+ * Removes the refused email address or token, because it is the caller's own input and must not be in an error that is
  * logged.
  */
 function withoutInput(details: object): AuthError['details'] {

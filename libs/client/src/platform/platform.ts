@@ -38,7 +38,7 @@ export interface Channel {
   close(): void;
 }
 
-/** One line for the app's log. It never contains a token, an address or a password. */
+/** One line for the app's log. It never contains a token, an email address or a password. */
 export interface LogEntry {
   /** Wall clock, in milliseconds since 1970. */
   readonly at: number;

@@ -26,9 +26,8 @@ export interface PendingLogouts {
 }
 
 /**
- * Creates the sender of the logouts that the service does not know of yet. Each is sent until the service answers with
- * 200 or 404, or says that the session is over. Any genuine refresh token of a session can end it, even one that is no
- * longer valid.
+ * Sends the logouts that the service does not know of yet. Each is sent until the service answers with 200 or 404, or
+ * says that the session is over. Any genuine refresh token of a session can end it, even one that is no longer valid.
  */
 export function createPendingLogouts({
   platform,

@@ -54,7 +54,7 @@ function createKeep({ platform: { randomUUID }, sessionStorage, holder }: RenewD
   return {
     /**
      * Stores the new pair, then returns its access token. Returns undefined if another tab has renewed the session
-     * since. That tab's token must stay, because the new pair is void.
+     * since. That tab's token must stay, because the new pair is revoked.
      */
     async keepPair(pair: TokenPair, presented: string, era: string, sentAt: number): Promise<Access | undefined> {
       let access: Access | undefined;

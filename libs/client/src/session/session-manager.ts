@@ -62,7 +62,8 @@ export interface SessionManager {
    */
   end(reason: SignedOutReason, isLogout: boolean): Promise<void>;
   /**
-   * Ends the session as a logout does. If the storage can't be read, forgets what it holds, without telling the service.
+   * Ends the session as a logout does. If the storage can't be read, forgets what it holds, without notifying the
+   * service.
    */
   forget(): Promise<void>;
   /** Stores the logout of a session that this client never adopted. */

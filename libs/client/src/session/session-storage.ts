@@ -86,7 +86,7 @@ function createMemory(onChange: SessionStorageDeps['onChange']) {
   };
 }
 
-/** Creates the reading of the storage into memory. */
+/** Reads the storage into memory. */
 function createReading(
   slots: StorageSlots,
   {
@@ -126,7 +126,7 @@ function createReading(
   };
 }
 
-/** Creates the vault. The record in memory is the valid one, and the storage follows it. */
+/** Creates the storage. The record in memory is the valid one, and the storage follows it. */
 export function createSessionStorage({
   platform,
   exclusive,

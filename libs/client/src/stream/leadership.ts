@@ -10,7 +10,7 @@ export interface Leadership {
   resign(): void;
 }
 
-/** Creates the leadership. The tab holds a lock until it resigns or ends. Without locks, every client leads. */
+/** Makes one tab the leader. It holds a lock until it resigns or ends. Without locks, every client leads. */
 export function createLeadership({ locks }: Pick<Platform, 'locks'>, prefix: string): Leadership {
   let turn: { readonly begun: Promise<boolean>; readonly end: () => void } | undefined;
   let isHeld = !locks;

@@ -16,7 +16,7 @@ export interface Liveness {
 /** Time for an answer, in milliseconds. */
 const answerMs = 10_000;
 
-/** Creates the check. It also asks by itself after `quietMs` without a frame. */
+/** Checks that the stream lives. It also asks by itself after `quietMs` without a frame. */
 export function createLiveness(
   { timers, monotonic, quietMs }: Pick<Platform, 'timers' | 'monotonic' | 'quietMs'>,
   send: (data: string) => void,

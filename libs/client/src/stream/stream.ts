@@ -58,9 +58,9 @@ const steadyMs = 10_000;
 const refusedMs = 270_000;
 
 /**
- * Creates the question why a handshake failed, which a WebSocket does not show. It goes to the api, over HTTP. If the api
- * accepts the token, it goes to the gateway too, by a request with the cookies of a handshake; but seldom, because the
- * gateway may be overloaded. Returns the shortest pause before the next handshake.
+ * Asks why a handshake failed, which a WebSocket does not show. It goes to the api, over HTTP. If the api accepts the
+ * token, it goes to the gateway too, by a request with the cookies of a handshake; but seldom, because the gateway may
+ * be overloaded. Returns the shortest pause before the next handshake.
  */
 function createInquiry({ platform, sessionStorage, call, notify, log }: StreamDeps) {
   let failures = 0;
@@ -86,7 +86,7 @@ function createInquiry({ platform, sessionStorage, call, notify, log }: StreamDe
   };
 }
 
-/** Creates the opening of the stream. It makes one attempt at a time until there is a connection or none is wanted. */
+/** Opens the stream. It makes one attempt at a time until there is a connection or none is wanted. */
 function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: ConnectionListener) {
   const { platform, leadership, sessionManager, sessionStorage } = deps;
   const again = createBackoff(platform, 30_000, () => open());
@@ -146,8 +146,8 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
 }
 
 /**
- * Creates the renewal of a token that the gateway has refused. It renews once for each connection. Without a new token
- * the connection ends with 4002.
+ * Renews a token that the gateway has refused. It renews once for each connection. Without a new token the connection
+ * ends with 4002.
  */
 function createRenewRefused({ sessionManager, log }: StreamDeps) {
   let renewedFor: Connection | undefined;
@@ -159,7 +159,7 @@ function createRenewRefused({ sessionManager, log }: StreamDeps) {
   };
 }
 
-/** Creates the rules that say whether the stream should be open now. */
+/** Decides whether the stream should be open now. */
 function createWish({ sessionStorage, isAwake }: StreamDeps) {
   let pauses = 0;
   /**

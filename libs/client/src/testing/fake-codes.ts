@@ -32,7 +32,7 @@ export function checkCode(records: FakeRecords, purpose: string, challengeId: st
   throw new FakeRefusal(403, 'ERR-CODE-INVALID', { tries_left: isOpen ? asked.tries_left : 0 });
 }
 
-/** Creates the end of a login by a mailed code, which takes the account back if it is the first proof of its address. */
+/** Ends a login by a mailed code, and takes the account back if it is the first proof of its email address. */
 export function createOpenByCode(deps: FakeOperationsDeps) {
   const { records, endSession } = deps;
   const { sessions, passkeys, identities, secondFactor, codes } = records;
@@ -50,7 +50,7 @@ export function createOpenByCode(deps: FakeOperationsDeps) {
   }
 
   return (user: FakeUser, login: FakeLogin, token?: string): Data<'logIn'> => {
-    // A second factor that the test has set belongs to an account whose address is proved.
+    // A second factor that the test has set belongs to an account whose email address is proved.
     const isFirst = !user.email_verified && secondFactor.code === undefined;
     if (isFirst) takeBack(user);
     else demandSecondFactor(records, login, token);
@@ -79,7 +79,7 @@ export function loginCodesOf(deps: FakeOperationsDeps): Operations {
   };
 }
 
-/** Creates the removal of a lost second factor. */
+/** Removes a lost second factor. */
 export function removalsOf({ records }: FakeOperationsDeps): Operations {
   const { secondFactor, codes, now } = records;
   return {

@@ -32,7 +32,7 @@ import {
 
 type Operations = Partial<Record<OperationName, FakeOperation>>;
 
-/** A person, as a provider's token names them. `email_verified`: the provider gives the address out itself. */
+/** A person, as a provider's token names them. `email_verified`: the provider gives the email address out itself. */
 interface NamedPerson {
   readonly sub: string;
   readonly email?: string;
@@ -84,7 +84,7 @@ export function federatedLoginsOf(deps: FakeOperationsDeps): Operations {
   };
 }
 
-/** Creates the links of identities to the accounts of their addresses. */
+/** Links identities to the accounts of their email addresses. */
 function linksOf(deps: FakeOperationsDeps): Operations {
   const { records, pushUrl } = deps;
   const { users, passkeys } = records;
@@ -134,7 +134,7 @@ function linksOf(deps: FakeOperationsDeps): Operations {
   };
 }
 
-/** Registers a person whom no account has. Refuses it without a mode, and if an account has the address. */
+/** Registers a person whom no account has. Refuses it without a mode, and if an account has the email address. */
 function registered(
   records: FakeRecords,
   person: FakePerson,

@@ -65,7 +65,7 @@ export function newChallenge({ challenges, newId }: FakeRecords): string {
   return id;
 }
 
-/** Creates the end of every login: the function that opens the session and returns its tokens. */
+/** Ends every login: opens the session and returns its tokens. */
 export function createOpenSession({ records, endSession, pushUrl }: FakeOperationsDeps) {
   const { sessions, consumed, newId, now } = records;
   return ({ user_id, device, openedBy, key, challengeUses = [] }: FakeLogin): Data<'logIn'> => {

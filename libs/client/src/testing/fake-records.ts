@@ -102,7 +102,7 @@ export interface FakeIdentity {
   readonly created_at: string;
 }
 
-/** A person whose address an account has. */
+/** A person whose email address an account has. */
 export interface FakeLink {
   readonly user_id: string;
   readonly person: FakePerson;
@@ -182,7 +182,7 @@ export function newAccessToken({ newId }: FakeRecords, session: FakeSession): st
   return token;
 }
 
-/** Moves the generations as the service does. Returns false if the token is void, so that its session ends. */
+/** Moves the generations as the service does. Returns false if the token is revoked, so that its session ends. */
 export function rotate(session: FakeSession, presented: number): boolean {
   if (presented === session.parent) session.generation += 1;
   else if (presented > session.floor) {

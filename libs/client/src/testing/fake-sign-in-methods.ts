@@ -44,7 +44,7 @@ function hasFactor({ secondFactor: { of, code } }: FakeRecords, user_id: string)
 export const passkeysBy = ({ passkeys }: FakeRecords, user_id: string) =>
   [...passkeys].filter(([, passkey]) => passkey.user_id === user_id);
 
-/** Returns the ways in which the user can prove who is there, as details of a challenge. */
+/** Returns the methods by which the user can prove who is there, as details of a challenge. */
 export function signInMethodsOf(records: FakeRecords, user_id: string, challenge_id: string) {
   const allowed = passkeysBy(records, user_id).map(([id]) => ({ type: 'public-key', id }));
   const codes = records.secondFactor.of.get(user_id)?.recovery_codes ?? [];
@@ -89,7 +89,7 @@ export function assertProof(records: FakeRecords, user_id: string, proof: FakePr
   else assertCode(records, code);
 }
 
-/** Refuses to remove a passkey or an identity if it is the user's last way in. */
+/** Refuses to remove a passkey or an identity if it is the user's last sign-in method. */
 export function assertNotLast(records: FakeRecords, user_id: string): void {
   const others =
     records.identities.filter((one) => one.user_id === user_id).length + passkeysBy(records, user_id).length;

@@ -43,7 +43,7 @@ export function asyncApiDocument(reactions: Reactions): JsonObject {
         host: '{host}',
         protocol: 'wss',
         protocolVersion: '13',
-        description: 'The push-gateway. A login returns the whole address of its stream as `push_stream_url`.',
+        description: 'The push-gateway. A login returns the whole URL of its stream as `push_stream_url`.',
         variables: {
           host: { default: 'push.example.com', description: 'Host of `PUSH_PUBLIC_URL`.' },
         },
@@ -100,8 +100,8 @@ function pushStreamChannel(reactions: Reactions): JsonObject {
 }
 
 /**
- * The two places where a client may send the access token. One is enough. The token is never in the address, because
- * addresses reach logs.
+ * The two places where a client may send the access token. One is enough. The token is never in the URL, because URLs
+ * reach logs.
  */
 const securitySchemes: JsonObject = {
   accessToken: {
@@ -154,9 +154,7 @@ const closeCodeTexts: Readonly<Record<CloseReason, string>> = {
   MESSAGE_TOO_BIG: 'error in the app: a frame of more than 16 KiB',
 };
 
-/**
- * The text for a stream that ends in another way: by a lost connection, or with a code that is not in the table above.
- */
+/** The text for a stream that ends otherwise: by a lost connection, or with a code that is not in the table above. */
 const otherCloseText =
   'reconnects with jitter. 1006: there was no close frame, the connection was lost. Any other code counts as a lost ' +
   'connection: the handshake then says what to do';

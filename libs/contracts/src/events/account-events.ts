@@ -6,9 +6,9 @@ import { type RegisteredEvent, registeredTopic } from './registered.ts';
 export { CodePurpose, Locale };
 
 /**
- * Subject of a notice to the account's holder. `address_in_use` means that another user wanted to change their address
- * to this account's, `password_guessed` that no further wrong password gets a verdict, and `second_factor_guessed` that
- * somebody has passed the first step of logins and then guessed the second factor.
+ * Subject of a notification of the account's holder. `address_in_use` means that another user wanted to change their
+ * email address to this account's, `password_guessed` that no further wrong password gets a verdict, and
+ * `second_factor_guessed` that somebody has passed the first step of logins and then guessed the second factor.
  */
 export const NotificationPurpose = Type.Enum([
   'new_device',
@@ -38,7 +38,9 @@ export type NotificationPurpose = Type.Static<typeof NotificationPurpose>;
  */
 const secret = Type.Optional(Type.String({ minLength: 1 }));
 
-/** Says that a code must be sent by e-mail. The worker adds the code and the address when it delivers the event. */
+/**
+ * Says that a code must be sent by e-mail. The worker adds the code and the email address when it delivers the event.
+ */
 export const CodeRequestedEvent = CloudEvent(
   'service.auth.events.code_requested',
   Type.Object({
@@ -64,17 +66,17 @@ export const SecurityEvent = CloudEvent(
     purpose: NotificationPurpose,
     locale: Locale,
     /**
-     * For `new_device`: the session that was opened. Missing if the notice is about a restore, because a restore opens
-     * no session.
+     * For `new_device`: the session that was opened. Missing if the notification is about a restore, because a restore
+     * opens no session.
      */
     session_id: Type.Optional(Uuid),
     /** For `provider_notice`: name of the provider. */
     provider: Type.Optional(Type.String()),
-    /** For `email_changed`: the change that the notice to the old address can undo. */
+    /** For `email_changed`: the change that the notification of the old address can undo. */
     email_change_id: Type.Optional(Uuid),
     /** For `deletion_scheduled`: the time of the erasure. */
     deletes_at: Type.Optional(Timestamp),
-    /** For `second_factor_removal_ordered`: the order, which the notice can stop, and the time of the removal. */
+    /** For `second_factor_removal_ordered`: the order, which the notification can stop, and the time of the removal. */
     removal_id: Type.Optional(Uuid),
     due_at: Type.Optional(Timestamp),
     /**
@@ -99,8 +101,9 @@ export const PasswordChangedEvent = CloudEvent(
     user_id: Uuid,
     changed_at: Timestamp,
     /**
-     * Reason of the change. The last four made the password void: `undone` (a change of the address was undone),
-     * `operator`, and `deletion` and `login` (both from the mailbox of an address that was never verified).
+     * Reason of the change. The last four made the password unusable: `undone` (a change of the email address was
+     * undone), `operator`, and `deletion` and `login` (both from the mailbox of an email address that was never
+     * verified).
      */
     reason: Type.Enum(['changed', 'reset', 'undone', 'operator', 'deletion', 'login']),
   }),
@@ -149,7 +152,7 @@ export const DeletedEvent = CloudEvent(
 
 /**
  * Topic → schema of the events of an account's life after its registration. Like the registration event, they contain
- * no address, code or name.
+ * no email address, code or name.
  */
 export const accountEvents = {
   'service.auth.events.code_requested': CodeRequestedEvent,

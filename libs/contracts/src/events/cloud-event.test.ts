@@ -44,7 +44,7 @@ test('an event of this service is a CloudEvent', () => {
 /** Examples of the specification and of its JSON format, with the extension that our consumers need. */
 test.each([
   ['an event of the four required attributes', { specversion: '1.0', id: 'A234-1234-1234', source: '#a', type: 'x' }],
-  ['a source that is an e-mail address', { ...event, source: 'mailto:cncf-wg-serverless@lists.cncf.io' }],
+  ['a source that is an email address', { ...event, source: 'mailto:cncf-wg-serverless@lists.cncf.io' }],
   ['a source that is a URN', { ...event, source: 'urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66' }],
   ['a time with an offset', { ...event, time: '2018-04-05T17:31:00+02:00' }],
   ['another media type, with a parameter', { ...without('data'), datacontenttype: 'text/xml; charset=utf-8' }],

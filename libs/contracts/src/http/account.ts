@@ -40,10 +40,10 @@ const LocaleOrNull = Type.Unsafe<Locale | null>({
 export const Account = Type.Object({
   user_id: Uuid,
   email: Type.String(),
-  email_verified: Type.Boolean({ description: 'The user has shown that mail to this address arrives.' }),
+  email_verified: Type.Boolean({ description: 'The user has shown that mail to this email address arrives.' }),
   pending_email: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'The address that a change under way leads to; null if there is none.',
+    description: 'The email address that a change under way leads to; null if there is none.',
   }),
   display_name: StoredNameOrNull,
   locale: LocaleOrNull,
@@ -96,10 +96,10 @@ const exported = {
     last_login_at: TimestampOrNull,
   }),
   former_emails: Type.Array(Type.Object({ email: Type.String(), undo_until: Timestamp }), {
-    description: 'Addresses that a change can still be undone to.',
+    description: 'Email addresses that a change can still be undone to.',
   }),
   known_devices: Type.Array(Type.String(), {
-    description: 'Devices from which a login gives no notice; `unnamed` is any client that sends no `device_id`.',
+    description: 'Devices whose logins cause no notification; `unnamed` is any client that sends no `device_id`.',
   }),
   passkeys: Type.Array(Passkey),
   identities: Type.Array(Identity),

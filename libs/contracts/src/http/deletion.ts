@@ -22,7 +22,7 @@ export type DeletionScheduledResponse = Type.Static<typeof DeletionScheduledResp
 
 const { email, password, device_id } = LoginRequest.properties;
 
-/** Body of `POST /api/v1/auth/restore`. A malformed address counts as an unknown one. */
+/** Body of `POST /api/v1/auth/restore`. A malformed email address counts as an unknown one. */
 export const RestoreRequest = Type.Object({ email, password, device_id });
 export type RestoreRequest = Type.Static<typeof RestoreRequest>;
 

@@ -2,7 +2,7 @@ import * as Type from '../type.ts';
 import { ReauthenticatedObject } from './account.ts';
 import { Email, InvitesRevoked, Success, Timestamp } from './fields.ts';
 
-/** Time in which a change of the address can be undone from the old address, in seconds. */
+/** Time in which a change of the email address can be undone from the old one, in seconds. */
 export const emailUndoSeconds = 72 * 60 * 60;
 
 /** Body of `POST /api/v1/account/email-change`. */
@@ -34,7 +34,7 @@ const timestamp = '2026-11-20T10:02:00.000Z';
 
 export const emailChangeExamples = {
   change: {
-    summary: 'A new address',
+    summary: 'A new email address',
     value: { current_password: 'correct horse battery', new_email: 'chef@example.com' },
   },
 } satisfies Record<string, { summary: string; value: EmailChangeRequest }>;
@@ -46,7 +46,7 @@ export const emailChangedExample = {
 
 export const undoEmailChangeExamples = {
   // Shortened, because examples contain no real tokens.
-  token: { summary: 'The token of the notice', value: { undo_token: 'ZG9jdW1lbnRhdGlvbi1vbmx5' } },
+  token: { summary: 'The token of the mail', value: { undo_token: 'ZG9jdW1lbnRhdGlvbi1vbmx5' } },
 } satisfies Record<string, { summary: string; value: UndoEmailChangeRequest }>;
 
 export const emailChangeUndoneExample = {

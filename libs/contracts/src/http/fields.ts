@@ -9,7 +9,7 @@ const emailPattern =
   '@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$';
 
 /**
- * E-mail address of at most 64 characters before the @ (RFC 5321, section 4.5.3.1.1), as the user writes it, without
+ * Email address of at most 64 characters before the @ (RFC 5321, section 4.5.3.1.1), as the user writes it, without
  * white space. An international domain is stored in its `xn--` form.
  */
 export const Email = Type.String({
@@ -62,8 +62,8 @@ const invisible = '\\p{Z}\\p{Default_Ignorable_Code_Point}\\p{Cf}\\p{M}\\u2800\\
 export const visible = `[^${plain}${invisible}${disturbing}]`;
 
 /**
- * A name that people choose and strangers read, or null for no name. Its first character, after any spaces, is visible.
- * A name has no line breaks and nothing that changes the text around it. After the first visible character it may have
+ * A name that people choose and others read, or null for no name. Its first character, after any spaces, is visible. A
+ * name has no line breaks and nothing that changes the text around it. After the first visible character it may have
  * the joiners, marks and selectors that emoji and some scripts need.
  */
 export const NameOrNull = Type.Unsafe<string | null>({

@@ -7,9 +7,9 @@ export const Identity = Type.Object({
   provider: Type.String(),
   email: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'The address that the provider named when the identity was linked.',
+    description: 'The email address that the provider named when the identity was linked.',
   }),
-  relay_off: Type.Boolean({ description: 'The provider forwards no mail that is sent to this address.' }),
+  relay_off: Type.Boolean({ description: 'The provider forwards no mail that is sent to this email address.' }),
   disabled: Type.Boolean({ description: 'The provider has disabled its account, so the identity opens no session.' }),
   created_at: Timestamp,
 });

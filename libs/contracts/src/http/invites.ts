@@ -38,7 +38,7 @@ export type CreateInviteRequest = Type.Static<typeof CreateInviteRequest>;
 const standing = {
   account_type: AccountType,
   expires_at: Timestamp,
-  valid: Type.Boolean({ description: 'True if one can join with it now. For the owner: if the group has room.' }),
+  valid: Type.Boolean({ description: 'True if one can join with it now. For the owner: if the group is not full.' }),
   reason: Type.Unsafe<'expired' | 'revoked' | 'used_up' | null>({
     enum: ['expired', 'revoked', 'used_up', null],
     description: 'Reason why it is not valid; null if it is.',

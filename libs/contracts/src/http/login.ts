@@ -10,7 +10,7 @@ export type Platform = Type.Static<typeof Platform>;
  */
 const DeviceName = PlainText({ maxLength: 128, examples: ['Pixel 9'] });
 
-/** An address that is compared with stored addresses. A malformed address counts as an unknown one. */
+/** An email address that is compared with stored ones. A malformed email address counts as an unknown one. */
 export const GivenEmail = Type.String({
   readAs: 'email',
   minLength: 1,
@@ -18,7 +18,7 @@ export const GivenEmail = Type.String({
   examples: ['cook@example.com'],
 });
 
-/** Body of `POST /api/v1/auth/login`. A malformed address counts as an unknown one. */
+/** Body of `POST /api/v1/auth/login`. A malformed email address counts as an unknown one. */
 export const LoginRequest = Type.Object({
   email: GivenEmail,
   password: GivenPassword,

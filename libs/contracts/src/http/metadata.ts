@@ -6,7 +6,7 @@ import * as Type from '../type.ts';
  */
 export const ServerMetadata = Type.Object({
   issuer: Type.String({ pattern: '^https?://', description: 'Claim `iss` of every access token.' }),
-  jwks_uri: Type.String({ pattern: '^https?://', description: 'Address of the public keys.' }),
+  jwks_uri: Type.String({ pattern: '^https?://', description: 'URL of the public keys.' }),
   access_token_signing_alg_values_supported: Type.Array(Type.Enum(['ES256', 'EdDSA']), {
     minItems: 1,
     maxItems: 2,

@@ -10,7 +10,7 @@ const CredentialId = Bytes(1_364);
 
 const shared = { id: CredentialId, rawId: CredentialId, type: Type.Literal('public-key') } as const;
 
-/** Ways in which a client reaches an authenticator. Unknown ones are kept, because browsers add more. */
+/** Transports by which a client reaches an authenticator. Unknown ones are kept, because browsers add more. */
 const Transports = Type.Array(Type.String({ minLength: 1, maxLength: 32, pattern: '^[a-z0-9-]+$' }), { maxItems: 10 });
 
 /** `RegistrationResponseJSON` of WebAuthn level 3: `credential.toJSON()` in a browser, the same text from Android and iOS. */

@@ -3,7 +3,7 @@ import { ConfirmCodeRequest, exampleChallengeId, exampleCode } from './challenge
 import { InvitesRevoked, NewPassword, Success, Timestamp } from './fields.ts';
 import { GivenEmail } from './login.ts';
 
-/** Body of `POST /api/v1/auth/password-reset`. A malformed address counts as an unknown one. */
+/** Body of `POST /api/v1/auth/password-reset`. A malformed email address counts as an unknown one. */
 export const PasswordResetRequest = Type.Object({ email: GivenEmail });
 export type PasswordResetRequest = Type.Static<typeof PasswordResetRequest>;
 
@@ -21,7 +21,7 @@ export const PasswordResetResponse = Success(
 export type PasswordResetResponse = Type.Static<typeof PasswordResetResponse>;
 
 export const passwordResetExamples = {
-  minimal: { summary: 'The address', value: { email: 'cook@example.com' } },
+  minimal: { summary: 'The email address', value: { email: 'cook@example.com' } },
 } satisfies Record<string, { summary: string; value: PasswordResetRequest }>;
 
 export const confirmPasswordResetExamples = {

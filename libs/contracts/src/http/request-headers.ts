@@ -36,7 +36,7 @@ export const requestHeaders = {
   DPoP: {
     required: false,
     description:
-      'Proof that the device holds a key (RFC 9449; ES256, at most 60 s old). `htu` is the public address of the ' +
+      'Proof that the device holds a key (RFC 9449; ES256, at most 60 s old). `htu` is the public URL of the ' +
       'operation. At a login it binds the session’s refresh tokens to the key. A refresh of such a session needs a ' +
       'proof by the same key with `rth`, the base64url SHA-256 of the refresh token.',
     schema: Type.String({ pattern: '^[\\w-]+\\.[\\w-]+\\.[\\w-]+$' }),

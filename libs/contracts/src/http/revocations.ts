@@ -25,10 +25,10 @@ export const RevocationsResponse = Type.Object({
       minLength: 1,
       description:
         'JWS in compact form, signed by a key of `/.well-known/jwks.json`, with `typ` `revocations+jwt`. Claims: ' +
-        '`iss`; `aud`, which is `revocations:` and the name of the sibling; `iat`; `nonce` and `since`, the nonce and ' +
-        'the cursor of this question (empty without one); `cursor` for the next question; `more`, true if there is ' +
-        'more to read at once; `revoked`, ids of sessions whose tokens are all refused; `below`, an object of session ' +
-        'ids and the smallest `ver` that is still good.',
+        '`iss`; `aud`, which is `revocations:` and the name of the service; `iat`; `nonce` and `since`, the nonce ' +
+        'and the cursor of this question (empty without one); `cursor` for the next question; `more`, true if there ' +
+        'is more to read at once; `revoked`, ids of sessions whose tokens are all refused; `below`, an object of ' +
+        'session ids and the smallest `ver` that is still good.',
     }),
   }),
 });

@@ -43,16 +43,16 @@ export interface Route {
   /**
    * `none`: the header is ignored. `bearer`: an access token is required, and its session must not be denied.
    * `signature`: an access token is required, but the deny list is not checked, because a repeated logout must get 404
-   * and not 401. `sibling`: the secret of another service is required.
+   * and not 401. `internalService`: the secret of another service is required.
    */
   readonly auth: 'none' | 'bearer' | 'signature' | 'internalService';
   /** Path parameters, by name. The values of parameters named `…_id` reach the use case in lower case. */
   readonly params?: Readonly<Record<string, TSchema>>;
   /**
-   * The way in which an answer that tells of stored state becomes final. `commit`, the default except for GET: a success
+   * The step by which an answer that shows stored state becomes final. `commit`, the default except for GET: a success
    * by the request's last commit, anything else by a fence, so that a majority of MongoDB has all that was read.
    * `fence`: by a fence also if there was a commit, because the operation reads after it, or has several. `itself`: the
-   * operation confirms its answers. `none`, the default for GET: the answer tells of no stored state, or may show what is
+   * operation confirms its answers. `none`, the default for GET: the answer shows no stored state, or may show what is
    * rolled back later.
    */
   readonly finality?: 'commit' | 'fence' | 'itself' | 'none';

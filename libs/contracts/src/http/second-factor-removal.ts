@@ -30,7 +30,7 @@ export const removalOrderedExample = {
 
 export const stopRemovalExamples = {
   // Shortened, because examples contain no real tokens.
-  token: { summary: 'The token of the notice', value: { stop_token: 'ZG9jdW1lbnRhdGlvbi1vbmx5' } },
+  token: { summary: 'The token of the mail', value: { stop_token: 'ZG9jdW1lbnRhdGlvbi1vbmx5' } },
 } satisfies Record<string, { summary: string; value: StopRemovalRequest }>;
 
 export const removalStoppedExample = {

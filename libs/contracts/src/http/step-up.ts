@@ -23,7 +23,7 @@ export const StepUpPurpose = Type.Enum([
 ]);
 export type StepUpPurpose = Type.Static<typeof StepUpPurpose>;
 
-/** Ways to prove once more who is there. */
+/** Methods to prove once more who is there. */
 export const StepUpMethod = Type.Enum(['password', 'email_code', 'totp', 'recovery_code', 'passkey']);
 export type StepUpMethod = Type.Static<typeof StepUpMethod>;
 
@@ -35,7 +35,7 @@ export type StepUpChallengeRequest = Type.Static<typeof StepUpChallengeRequest>;
 export const StepUpChallengeResponse = Success(
   Type.Object({
     challenge_id: SealedToken,
-    methods: Type.Array(StepUpMethod, { description: 'The ways that count for this account now.' }),
+    methods: Type.Array(StepUpMethod, { description: 'The methods that count for this account now.' }),
     passkey_options: Type.Optional(RequestOptions),
     expires_at: Timestamp,
     timestamp: Timestamp,

@@ -25,7 +25,7 @@ const tags = {
   Accounts: 'Users and the spaces that they live in.',
   Sessions: 'Token pairs: one session per user and device.',
   Groups: 'Members who share a space.',
-  Invites: 'Ways into a group: anyone who has the token can join.',
+  Invites: 'Invitations to a group: anyone who has the token can join.',
   Passkeys: 'Public keys of authenticators, in place of a password; and which apps may use them.',
   Identities: 'Logins by Apple, Google and other providers of OpenID Connect.',
   Keys: 'What other services need to verify access tokens: public keys, the metadata that leads to them, revocations.',
@@ -106,7 +106,7 @@ export function openApiDocument(
         siblingSecret: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The credential of a sibling service: the name of its secret, a full stop, and the secret.',
+          description: 'The credential of an internal service: the name of its secret, a full stop, and the secret.',
         },
       },
     },
@@ -115,7 +115,7 @@ export function openApiDocument(
 }
 
 /**
- * Returns the components that the part refers to, also by way of others. Two schemas of the same text share the name of
+ * Returns the components that the part refers to, also through others. Two schemas of the same text share the name of
  * one, and each code generator would make a class of the other.
  */
 function usedIn(part: Json, components: JsonObject): JsonObject {

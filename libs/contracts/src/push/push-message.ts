@@ -5,7 +5,7 @@ import * as Type from '../type.ts';
 /** Limit for a message on the channel, in bytes of its JSON (UTF-8). */
 export const maxPushMessageBytes = 16 * 1024;
 
-/** Id by which the app recognises a message that it has already received in another way. Gateways ignore it. */
+/** Id by which the app recognises a message that it has already received otherwise. Gateways ignore it. */
 export const MessageId = Type.String({ pattern: '^[!-~]{1,64}$' });
 
 /** Subject of the message, chosen by the publisher, such as `inventory.item.changed`. */
@@ -13,10 +13,10 @@ export const MessageTopic = Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,127}$
 
 const content = { id: MessageId, topic: MessageTopic, payload: Type.Unknown(), timestamp: Timestamp };
 
-/** Addresses every stream of the group. */
+/** Goes to every stream of the group. */
 export const GroupMessage = Type.Object({ home_group_id: Uuid, ...content });
 export type GroupMessage = Type.Static<typeof GroupMessage>;
-/** Addresses the stream of one device. */
+/** Goes to the stream of one device. */
 export const SessionMessage = Type.Object({ session_id: Uuid, ...content });
 export type SessionMessage = Type.Static<typeof SessionMessage>;
 

@@ -13,7 +13,7 @@ import type { AccessTokenAlgorithm, KeyEntry } from '@auth-account/verifier/acce
 export interface KeyFiles {
   /** `ACCESS_TOKEN_KEYS_FILE` of the api: private keys. The first key signs, and all verify. */
   readonly accessToken: string;
-  /** `ACCESS_TOKEN_KEYS_FILE` of the push gateway: the public halves of the api's access token keys. */
+  /** `ACCESS_TOKEN_KEYS_FILE` of the push gateway: the public parts of the api's access token keys. */
   readonly accessTokenPublic: string;
   /** `REFRESH_TOKEN_KEYS_FILE`: 256-bit HMAC keys. */
   readonly refreshToken: string;
@@ -41,7 +41,7 @@ export async function generateKeys(dir: string, algorithm: AccessTokenAlgorithm 
   return files;
 }
 
-/** Writes the public halves of an api key file to `to`, and replaces that file if it exists. */
+/** Writes the public parts of an api key file to `to`, and replaces that file if it exists. */
 export async function writePublicKeys(from: string, to: string): Promise<void> {
   await writePublicKeyFile(to, await loadKeyFile(from));
 }

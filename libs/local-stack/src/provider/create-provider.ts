@@ -204,8 +204,8 @@ function isLocal(redirectUri: string | null): boolean {
 }
 
 /**
- * Returns the page where one says who one is. Nobody has to prove it. `login_hint` is the address that is proposed.
- * A form without an action goes back to the page's own address, with the app's parameters.
+ * Returns the page where one says who one is. Nobody has to prove it. `login_hint` is the email address that is
+ * proposed. A form without an action goes back to the page's own URL, with the app's parameters.
  */
 function authorizePage(query: URLSearchParams): Reply {
   const body = `<!doctype html>

@@ -12,7 +12,7 @@ interface Signer {
 
 /** Keys of a provider. They are made when they are first needed. */
 export interface SigningKeys {
-  /** Returns the public halves, in the form of Apple's and Google's: `use` and `alg` in each key. */
+  /** Returns the public keys, in the form of Apple's and Google's: `use` and `alg` in each key. */
   keySet(): Promise<{ readonly keys: readonly JWK[] }>;
   /** Returns a signed token of exactly these claims. `header` replaces parts of the header. */
   sign(claims: object, header?: TokenHeader): Promise<string>;

@@ -28,7 +28,7 @@ async function post(path: string, form: Record<string, string>) {
   return { status: answer.status, location: answer.headers.get('Location') ?? '', text: await answer.text() };
 }
 
-test('the provider’s page proposes the address, and sends the browser back with a token and a code', async () => {
+test('the provider’s page proposes the email address, and sends the browser back with a token and a code', async () => {
   const page = await fetch(`${provider.issuer}/${ask()}`);
   expect(await page.text()).toContain('value="cook@example.com&quot;&gt;&lt;b&gt;"');
   const { status, location } = await post(ask(), { email: 'Cook@example.com', name: 'Anna' });

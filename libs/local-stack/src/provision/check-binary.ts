@@ -32,7 +32,7 @@ export async function findVersion(
   try {
     const { stdout } = await run(binary, ['--version'], { timeout: 30_000 });
     const match = /v(?:=|ersion v?)?(\d+)\.(\d+)\.(\d+)/.exec(stdout);
-    if (match === null) return { missing: `${binary} does not tell its version` };
+    if (match === null) return { missing: `${binary} does not show its version` };
     return { found: [Number(match[1]), Number(match[2])], patch: Number(match[3]) };
   } catch (error) {
     return { missing: `${binary} does not run: ${firstLine(error)}` };

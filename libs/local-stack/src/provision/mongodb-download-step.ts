@@ -35,9 +35,9 @@ export const mongodbDownloadStep: ProvisionStep = {
 };
 
 /**
- * Returns the reason why nothing can be fetched from this address, or undefined if its host answers with any status.
- * This saves the minutes for which a downloader retries behind a firewall. Behind a proxy it returns undefined too, so
- * that the downloader tries, because only a try can tell.
+ * Returns the reason why nothing can be fetched from this URL, or undefined if its host answers with any status. This
+ * saves the minutes for which a downloader retries behind a firewall. Behind a proxy it returns undefined too, so that
+ * the downloader tries, because only a try can show it.
  */
 async function findObstacle(url: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (PROXY_VARIABLES.some((variable) => env[variable])) return undefined;

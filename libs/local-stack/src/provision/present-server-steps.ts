@@ -7,7 +7,7 @@ import type { ProvisionStep } from './provision-step.ts';
 
 const titleOf = (title: string, suffix: string | undefined) => (suffix === undefined ? title : `${title}, ${suffix}`);
 
-/** Creates the step that looks for these programs on the PATH, and takes the first that fits. */
+/** Looks for these programs on the PATH, and takes the first that fits. */
 export function createPathStep(names: readonly string[], requirement: Requirement, suffix?: string): ProvisionStep {
   return {
     title: titleOf(`${names.join(' or ')} on the PATH`, suffix),
@@ -26,8 +26,8 @@ export function createPathStep(names: readonly string[], requirement: Requiremen
 }
 
 /**
- * Creates the step that uses a server that is already running. Like in the services' configuration, its address is in
- * an environment variable or in the file that `<variable>_FILE` names.
+ * Uses a server that is already running. Like in the services' configuration, its address is in an environment variable
+ * or in the file that `<variable>_FILE` names.
  */
 export function createUriStep(variable: string): ProvisionStep {
   return {
@@ -38,7 +38,7 @@ export function createUriStep(variable: string): ProvisionStep {
   };
 }
 
-/** Creates the step that takes the program that an environment variable names. */
+/** Takes the program that an environment variable names. */
 export function createBinaryVariableStep(variable: string, requirement: Requirement): ProvisionStep {
   return {
     title: `${variable} set`,
@@ -62,7 +62,7 @@ export async function rememberBinary(part: string, binary: string, cacheDir: str
   await writeFile(fileOf(part, cacheDir), `${binary}\n`);
 }
 
-/** Creates the step that takes the binary that an earlier start put into the cache. */
+/** Takes the binary that an earlier start put into the cache. */
 export function createRememberedBinaryStep(part: string, requirement: Requirement, suffix?: string): ProvisionStep {
   return {
     title: titleOf('downloaded earlier', suffix),

@@ -95,11 +95,11 @@ export function serviceDefaults(
     ACCESS_TOKEN_KEYS_FILE: keys.accessToken,
     REFRESH_TOKEN_KEYS_FILE: keys.refreshToken,
     SERVER_KEYS_FILE: keys.server,
-    // Pages with passkeys: the playground, and a page that Vite serves. Browsers have none for an address of numbers.
+    // Pages with passkeys: the playground, and a page that Vite serves. Browsers have none for an IP address.
     WEBAUTHN_RP_ID: 'localhost',
     WEBAUTHN_ORIGINS: `http://localhost:${ports.LOCAL_SUBSCRIBER_PORT},http://localhost:5173`,
-    // All requests here come from one address, so limits by address would end a demo or a benchmark. Limits by account
-    // stay.
+    // All requests here come from one IP address, so limits by network would end a demo or a benchmark. Limits by
+    // account stay.
     REGISTER_LIMIT_PER_ADDRESS: '1000000',
     REFRESH_LIMIT_PER_ADDRESS: '1000000',
     INVITE_LIMIT_PER_ADDRESS: '1000000',

@@ -203,7 +203,7 @@ function isNamed(env: NodeJS.ProcessEnv, variable: string): boolean {
 
 async function removeData(dataDir: string, print: Log): Promise<void> {
   for (const part of ['mongo', 'redis', 'keys']) await rm(join(dataDir, part), { recursive: true, force: true });
-  print(`Starting fresh: ${dataDir} is empty`);
+  print(`Starting without earlier data: ${dataDir} is empty`);
 }
 
 function printReady({ env, print }: UpOptions, settings: Settings, { databases }: Running, startedAt: number): void {

@@ -7,7 +7,7 @@ export interface ServicePlan {
   readonly main: string;
   /** Environment variable with the port of the service's `/readyz`. */
   readonly opsPortVariable: string;
-  /** True if the service gets only the public halves of the access token keys. */
+  /** True if the service gets only the public parts of the access token keys. */
   readonly hasPublicKeysOnly?: true;
 }
 

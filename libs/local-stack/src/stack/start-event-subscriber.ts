@@ -16,8 +16,7 @@ export interface LocalSubscriber {
 const maximumBytes = 64 * 1024;
 
 /**
- * Matches a path. It matches neither another server's address nor `//host`, which a URL parser would take for such an
- * address.
+ * Matches a path. It matches neither another server's URL nor `//host`, which a URL parser would take for such a URL.
  */
 const ownPath = /^\/(?![/\\])/;
 
@@ -29,7 +28,7 @@ const ownHost = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 
 export interface SubscriberOptions {
   readonly port: number;
-  /** Address of the api, to which the playground passes its requests. */
+  /** URL of the api, to which the playground passes its requests. */
   readonly apiUrl: string;
   /** Kills the push gateway, for the playground's story about this. */
   readonly killGateway: () => void;
@@ -116,7 +115,9 @@ export async function startEventSubscriber({
   };
 }
 
-/** Returns the provider's entry in `IDENTITY_PROVIDERS`. It gives out the addresses of the playground's phones. */
+/**
+ * Returns the provider's entry in `IDENTITY_PROVIDERS`. It gives out the email addresses of the playground's phones.
+ */
 function entryOf({ issuer, jwksUri }: { readonly issuer: string; readonly jwksUri: string }): object {
   const app = { client_ids: ['playground'], email_domains: ['example.com'] };
   return { name: 'local', issuers: [issuer], jwks_uri: jwksUri, ...app };

@@ -52,7 +52,7 @@ export class DenyListUnavailable extends Error {
 export interface DenyList {
   /**
    * Writes the entries and publishes their close commands to the gateways, all or nothing, in one round trip. An entry
-   * is never weakened. A disconnected gateway misses the commands, but the entries stay stored. If Redis has no room
+   * is never weakened. A disconnected gateway misses the commands, but the entries stay stored. If Redis has no memory
    * for the entries, the call publishes the commands, marks the list as incomplete, and rejects.
    */
   denyAndClose(entries: readonly DenyEntry[]): Promise<void>;

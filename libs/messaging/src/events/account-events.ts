@@ -18,9 +18,7 @@ export interface PasswordChange {
   readonly invites_revoked?: number;
 }
 
-/**
- * Creates the events of a change of the password: the event for subscribers, and the notice to the account's holder.
- */
+/** Returns the events of a change of the password: for subscribers, and the notification of the account's holder. */
 export function passwordChangedEvents(
   { user_id, reason, locale, invites_revoked }: PasswordChange,
   nextOrigin: NextOrigin,
@@ -45,8 +43,7 @@ export interface DeletionOrder {
 }
 
 /**
- * Creates the events of an order to delete an account: the event for subscribers, and the notice to the account's
- * holder.
+ * Returns the events of an order to delete an account: for subscribers, and the notification of the account's holder.
  */
 export function deletionScheduledEvents(
   { user_id, deletesAt, locale }: DeletionOrder,
@@ -62,7 +59,7 @@ export function deletionScheduledEvents(
   ];
 }
 
-/** Creates the events of a cancelled deletion: the event for subscribers, and the notice to the account's holder. */
+/** Returns the events of a cancelled deletion: for subscribers, and the notification of the account's holder. */
 export function deletionCancelledEvents(
   { user_id, locale }: Pick<DeletionOrder, 'user_id' | 'locale'>,
   nextOrigin: NextOrigin,
@@ -96,8 +93,7 @@ const factorNotifications = {
 } as const;
 
 /**
- * Creates the events of a change of the second factor: the event for subscribers, and the notice to the account's
- * holder.
+ * Returns the events of a change of the second factor: for subscribers, and the notification of the account's holder.
  */
 export function secondFactorChangedEvents(
   { user_id, change, locale, recovery_codes_left }: SecondFactorChange,
@@ -121,7 +117,7 @@ export interface RemovalOrder {
   readonly locale: Locale;
 }
 
-/** Creates the notice of an ordered removal of the second factor. Its mail has a token that stops the removal. */
+/** Returns the notification of an ordered removal of the second factor. Its mail has a token that stops the removal. */
 export function removalOrderedNotification(
   { user_id, removal: { id: removal_id, due_at }, locale }: RemovalOrder,
   origin: AccountEventOrigin,
@@ -139,7 +135,7 @@ export interface PasskeyChange {
   readonly locale: Locale;
 }
 
-/** Creates the events of a new passkey: the event for subscribers, and the notice to the account's holder. */
+/** Returns the events of a new passkey: for subscribers, and the notification of the account's holder. */
 export function passkeyAddedEvents(
   { user_id, passkey_id, locale }: PasskeyChange,
   nextOrigin: NextOrigin,
@@ -153,7 +149,7 @@ export function passkeyAddedEvents(
   ];
 }
 
-/** Creates the event for subscribers of a passkey that was removed. */
+/** Returns the event for subscribers of a passkey that was removed. */
 export function passkeyRemovedEvent(
   { user_id, passkey_id }: Omit<PasskeyChange, 'locale'>,
   origin: AccountEventOrigin,
@@ -162,7 +158,7 @@ export function passkeyRemovedEvent(
   return createAccountEvent('service.auth.events.passkey_removed', removed, origin);
 }
 
-/** Creates the events of a removed passkey: the event for subscribers, and the notice to the account's holder. */
+/** Returns the events of a removed passkey: for subscribers, and the notification of the account's holder. */
 export function passkeyRemovedEvents(
   { locale, ...removed }: PasskeyChange,
   nextOrigin: NextOrigin,
@@ -174,7 +170,7 @@ export function passkeyRemovedEvents(
   ];
 }
 
-/** Creates the event for subscribers of a second factor that a recovery has switched off. */
+/** Returns the event for subscribers of a second factor that a recovery has switched off. */
 export function secondFactorRemovedEvent(
   { user_id }: Pick<SecondFactorChange, 'user_id'>,
   origin: AccountEventOrigin,
@@ -193,7 +189,7 @@ export interface IdentityChange {
   readonly locale: Locale;
 }
 
-/** Creates the events of a new identity: the event for subscribers, and the notice to the account's holder. */
+/** Returns the events of a new identity: for subscribers, and the notification of the account's holder. */
 export function identityLinkedEvents(
   { locale, ...identity }: IdentityChange,
   nextOrigin: NextOrigin,
@@ -207,7 +203,7 @@ export function identityLinkedEvents(
   ];
 }
 
-/** Creates the event for subscribers of an identity that was removed. */
+/** Returns the event for subscribers of an identity that was removed. */
 export function identityUnlinkedEvent(
   identity: Omit<IdentityChange, 'locale'>,
   origin: AccountEventOrigin,
@@ -216,7 +212,7 @@ export function identityUnlinkedEvent(
   return createAccountEvent('service.auth.events.identity_unlinked', unlinked, origin);
 }
 
-/** Creates the events of a removed identity: the event for subscribers, and the notice to the account's holder. */
+/** Returns the events of a removed identity: for subscribers, and the notification of the account's holder. */
 export function identityUnlinkedEvents(
   { locale, ...identity }: IdentityChange,
   nextOrigin: NextOrigin,

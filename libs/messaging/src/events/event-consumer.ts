@@ -199,7 +199,7 @@ type ParseEvent = (
   onMalformed: (error: Error) => void,
 ) => { readonly event: CloudEventEnvelope; readonly isHandled: boolean };
 
-/** Creates the parser of a channel that is named after its only topic. An event of another type is malformed. */
+/** Parses a channel that is named after its only topic. An event of another type is malformed. */
 function createTopicParser(topic: string, schema: Type.TSchema): ParseEvent {
   const check = compileCheck(schema);
   return createParser((event) => {
@@ -209,7 +209,7 @@ function createTopicParser(topic: string, schema: Type.TSchema): ParseEvent {
   });
 }
 
-/** Creates the parser of a channel with several topics. Events whose type has no schema here are not handled. */
+/** Parses a channel with several topics. Events whose type has no schema here are not handled. */
 function createChannelParser(schemas: EventSchemas): ParseEvent {
   const checks = new Map(Object.entries(schemas).map(([type, schema]) => [type, compileCheck(schema)]));
   return createParser((event) => {

@@ -47,8 +47,8 @@ const maxBatch = 1_000;
 const recordsPerQuestion = 1_000;
 
 /**
- * Creates the recorder of a gateway's closes, in a Redis stream that keeps about one day. Records are for operators
- * only. Each is written at most once, and is lost while Redis is unreachable.
+ * Records a gateway's closes, in a Redis stream that keeps about one day. Records are for operators only. Each is
+ * written at most once, and is lost while Redis is unreachable.
  */
 export function createCloseRecorder(deps: CloseRecorderDeps): CloseRecorder {
   const { redis, keys, gateway, onLost, now = Date.now } = deps;

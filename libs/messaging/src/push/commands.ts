@@ -77,8 +77,8 @@ return number`;
 type NextCommand = (key: string, count: number) => Promise<number>;
 
 /**
- * Creates the function that numbers the streams of all gateways. Of two streams of one session, the stream with the
- * higher number stays. The function takes `count` consecutive numbers and returns the first.
+ * Numbers the streams of all gateways. Of two streams of one session, the stream with the higher number stays. The
+ * function takes `count` consecutive numbers and returns the first.
  */
 export function createStreamNumbers(
   redis: RedisClient,

@@ -35,7 +35,7 @@ export interface PushMessagePublisher {
 const validator = Compile(PushMessage);
 
 /**
- * Creates the publisher for sibling services, over the caller's connection. The connection needs rights only for the
+ * Publishes messages of internal services, over the caller's connection. The connection needs rights only for the
  * channel `{KEY_PREFIX}:messages`. Topics that begin with `security.` are refused as malformed.
  *
  * @example
@@ -49,7 +49,7 @@ export function createPushMessagePublisher(
   return createPublisher(redis, keys.messages, false);
 }
 
-/** Creates the publisher of this service's own messages, on the channel for which sibling services have no rights. */
+/** Publishes this service's own messages, on the channel for which internal services have no rights. */
 export function createOwnMessagePublisher(
   redis: RedisClient,
   keys: Pick<RedisKeys, 'ownMessages'>,
@@ -83,8 +83,8 @@ function createPublisher(redis: RedisClient, channel: string, isOwn: boolean): P
 }
 
 /**
- * Reads the message from a text of a channel, by default the siblings' channel. If that fails, returns the reason.
- * Never throws.
+ * Reads the message from a text of a channel, by default the internal services' channel. If that fails, returns the
+ * reason. Never throws.
  */
 export function parsePushMessage(text: string, isOwn = false): PushMessage | 'too_big' | 'malformed' | 'reserved' {
   if (Buffer.byteLength(text) > maxPushMessageBytes) return 'too_big';

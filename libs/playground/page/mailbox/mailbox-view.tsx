@@ -5,7 +5,7 @@ import { codeIn, type Mail, type Mailbox } from './mailbox.ts';
 
 const mailsShown = 4;
 
-/** The newest mails of this visit, to any address. */
+/** The newest mails of this visit, to any email address. */
 export function MailboxView({ mailbox, phones }: { readonly mailbox: Mailbox; readonly phones: readonly Phone[] }) {
   const { mailbox: words } = useWords();
   const mails = useStore(mailbox.mails);

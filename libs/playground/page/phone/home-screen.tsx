@@ -11,7 +11,7 @@ interface ScreenProps {
   readonly phone: Phone;
 }
 
-/** The app's screen for a logged-in user: the space with its members, the devices, and the ways to log in. */
+/** The app's screen for a logged-in user: the space with its members, the devices, and the sign-in methods. */
 export function HomeScreen({
   view,
   phone,

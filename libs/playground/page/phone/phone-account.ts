@@ -13,7 +13,7 @@ export interface PhoneAccount {
 
 const nameOf = (owner: Owner) => `account-of-${owner}`;
 
-/** Returns an address that nobody has, under a domain to which no mail is sent (RFC 2606). */
+/** Returns an email address that nobody has, under a domain to which no mail is sent (RFC 2606). */
 export function newEmail(owner: Owner): string {
   return `${owner}-${crypto.randomUUID().slice(0, 6)}@example.com`;
 }

@@ -8,7 +8,7 @@ export interface PhoneNetwork {
   readonly platform: Pick<AuthClientOptions, 'fetch' | 'WebSocket' | 'connectivity'>;
   /** Switches airplane mode, in which nothing goes out or comes in. */
   setOffline(isOffline: boolean): void;
-  /** If true, every address shows a hotel's login page, and no stream opens. */
+  /** If true, every URL shows a hotel's login page, and no stream opens. */
   setCaptive(isCaptive: boolean): void;
   /** If true, the service carries out the next request, but the phone does not get the answer. */
   loseNextAnswer(isWanted: boolean): void;

@@ -19,7 +19,7 @@ export interface PhoneView {
   readonly screen: Screen;
   readonly email: string;
   readonly password: string;
-  /** True if this phone has registered an account with the address and the password. */
+  /** True if this phone has registered an account with the email address and the password. */
   readonly hasAccount: boolean;
   readonly code: string;
   readonly inviteToken: string;
@@ -37,7 +37,7 @@ export interface PhoneView {
   readonly enrolment: (AuthenticatorEntry & { readonly factor_id: string }) | undefined;
   /** Time from which the second factor counts no longer, if somebody has ordered its removal. */
   readonly removalDue: string | undefined;
-  /** Address of the provider's page, while it is open. */
+  /** URL of the provider's page, while it is open. */
   readonly providerPage: string | undefined;
   /** A person whom the provider has named, and who is not logged in yet. */
   readonly person: WaitingPerson | undefined;

@@ -1,7 +1,7 @@
 /** The two phones. */
 export type Owner = 'anna' | 'ben';
 
-/** Traffic that a phone, or another user of the page's address, has seen. Times are in milliseconds since 1970. */
+/** Traffic that a phone, or another user of the page's IP address, has seen. Times are in milliseconds since 1970. */
 export type Traffic = RequestTraffic | StreamTraffic;
 
 /** A request. Its owner is undefined if neither phone sent it. */

@@ -9,7 +9,7 @@ export const noTrouble = {
   clockErrorMs: 0,
 } as const;
 
-/** Creates the faults that the switches and the stories cause on a phone. */
+/** Causes the faults that the switches and the stories cause on a phone. */
 export function troublesOf(network: PhoneNetwork, view: ViewStore, set: SetView) {
   return {
     setOffline(isOffline: boolean) {

@@ -16,7 +16,7 @@ export interface LiveSequence {
 export function followLive(onMail: () => void): LiveSequence {
   const sequence = createStore<Sequence>([]);
   const isLive = createStore(false);
-  // Requests whose chapter was removed. Their later steps would look like a stranger's request.
+  // Requests whose chapter was removed. Their later steps would look like somebody else's request.
   const gone = new Set<string>();
   const change = (next: (now: Sequence) => Sequence) =>
     sequence.change((now) => {

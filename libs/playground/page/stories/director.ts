@@ -13,14 +13,14 @@ export interface Director {
   waitForReader(): Promise<void>;
 }
 
-/** Time to read a caption, in milliseconds, unless the page's address has another: `?reading=300`. */
+/** Time to read a caption, in milliseconds, unless the page's URL has another: `?reading=300`. */
 const readingMs = 1_800;
 const slowerBy = 3;
 const tickMs = 50;
 
 export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Returns the time to read a caption that the query of the page's address sets, in milliseconds. */
+/** Returns the time to read a caption that the query of the page's URL sets, in milliseconds. */
 export function readingTimeIn(query: string): number {
   const given = new URLSearchParams(query).get('reading');
   return given !== null && /^\d+$/.test(given) ? Number(given) : readingMs;

@@ -15,9 +15,7 @@ export const guarantees = {
   gateway: ['push-streams', 'Messages are at most once.'],
 } as const satisfies Readonly<Record<string, readonly [section: string, begins: string]>>;
 
-/**
- * Returns the address of a guarantee in the guides. A browser that supports text fragments scrolls to the guarantee.
- */
+/** Returns the URL of a guarantee in the guides. A browser that supports text fragments scrolls to the guarantee. */
 export function addressOf(story: keyof typeof guarantees): string {
   const [section, begins] = guarantees[story];
   return `/guides/guarantees.md#${section}:~:text=${encodeURIComponent(begins)}`;

@@ -63,7 +63,7 @@ export async function removeIdentities(phone: Phone): Promise<void> {
   for (const { identity_id } of phone.view.read().identities) await phone.removeIdentity(identity_id);
 }
 
-/** Lets the phone continue with the provider, on whose page the user gives the address. */
+/** Lets the phone continue with the provider, on whose page the user gives the email address. */
 export async function continueAs(phone: Phone, email: string): Promise<void> {
   await phone.show('log_in');
   const form = () => document.querySelector<HTMLIFrameElement>(`.${phone.owner} iframe`)?.contentDocument?.forms[0];
@@ -76,7 +76,7 @@ export async function continueAs(phone: Phone, email: string): Promise<void> {
   await done;
 }
 
-/** Lets somebody use Ben's phone with Anna's address and password, and gives Ben his phone back afterwards. */
+/** Lets somebody use Ben's phone with Anna's email address and password, and gives Ben his phone back afterwards. */
 export async function borrow({ anna, ben }: Stage, use: () => Promise<void>): Promise<void> {
   if (isIn(ben)) await ben.logOut();
   const { email, password } = ben.view.read();

@@ -231,5 +231,5 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
   },
 };
 
-/** Returns a different password. The password does not grow with each change, so that the text beside it has room. */
+/** Returns a different password. The password does not grow with each change, so that the text beside it fits. */
 const otherThan = (password: string) => (password.endsWith('!') ? password.slice(0, -1) : `${password}!`);

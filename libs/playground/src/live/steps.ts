@@ -11,10 +11,10 @@ export type StepReader = (spans: readonly Span[]) => RequestSteps[];
 const keptRequests = 1_000;
 
 /**
- * Creates the reader. The order of spans in an export means nothing, because an export may be split, and it groups
- * spans by the library that made them. Each delivery therefore makes the reader work out a request's steps again from
- * all its spans. A span inside the api waits until every span above it has arrived, up to the request's own. Only then
- * is it known which commands belong to a transaction.
+ * Reads steps. The order of spans in an export means nothing, because an export may be split, and it groups spans by
+ * the library that made them. Each delivery therefore makes the reader work out a request's steps again from all its
+ * spans. A span inside the api waits until every span above it has arrived, up to the request's own. Only then is it
+ * known which commands belong to a transaction.
  */
 export function createStepReader(): StepReader {
   const known = new Map<string, Map<string, Span>>();

@@ -37,7 +37,7 @@ export type ReadDenialPage = (cursor: DenialCursor | undefined) => Promise<Denie
  */
 const valuesAtOnce = 1_000;
 
-/** Creates the function that reads the list in pages of about `pageSize`. */
+/** Reads the list in pages of about `pageSize`. */
 export function createDenialPages(reader: DenyListReader, pageSize: number): ReadDenialPage {
   async function read(cursor: DenialCursor | undefined, limit: number): Promise<DeniedPage | undefined> {
     const page = await reader.page(cursor?.since ?? 0, limit);

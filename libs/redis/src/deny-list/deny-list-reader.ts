@@ -43,15 +43,13 @@ export function parseDenyListValue(value: string | null | undefined): DenyListVa
   return { kind: 'below', ver: Number(value) };
 }
 
-/**
- * Creates the reader. With each answer the reader checks that the server is the one on which the list was completed.
- */
+/** Reads the list. With each answer the reader checks that the server is the one on which the list was completed. */
 export function createDenyListReader(redis: RedisClient, keys: RedisKeys): DenyListReader {
   if (isCluster(redis) || isReplicated(redis)) return createScriptReader(redis, keys);
   return createConnectionReader(redis, keys);
 }
 
-/** Creates the reader for one server behind one connection. The server stays the same until the connection is lost. */
+/** Reads from one server behind one connection. The server stays the same until the connection is lost. */
 function createConnectionReader(redis: Redis, keys: RedisKeys): DenyListReader {
   const runId = createServerIdentity(redis);
   const isOf = (server: string, sentinel: string | null | undefined) => sentinel?.startsWith(`${server}:`) === true;
@@ -120,8 +118,8 @@ return {sentinel, redis.call('TIME'), redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[
 type Script = (keyCount: number, ...args: (string | number)[]) => Promise<unknown>;
 
 /**
- * Creates the reader for a client whose server may be replaced by another, so that only an answer itself can show which
- * server gave it. The script costs the server about 20 µs; the plain command costs less than 1 µs.
+ * Reads for a client whose server may be replaced by another, so that only an answer itself can show which server gave
+ * it. The script costs the server about 20 µs; the plain command costs less than 1 µs.
  */
 function createScriptReader(redis: RedisClient, keys: RedisKeys): DenyListReader {
   redis.defineCommand('askDenyList', { lua: askScript });

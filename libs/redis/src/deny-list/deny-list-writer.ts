@@ -14,7 +14,7 @@ export interface WrittenDenial {
 export interface DenyListWriter {
   /**
    * Writes the entries and publishes their commands and `otherCommands`, all or nothing, in one round trip. An entry is
-   * never weakened. If Redis has no room for the entries, the call publishes the commands, marks the list as
+   * never weakened. If Redis has no memory for the entries, the call publishes the commands, marks the list as
    * incomplete, and rejects.
    */
   deny(denials: readonly WrittenDenial[], otherCommands: readonly string[]): Promise<void>;
@@ -73,7 +73,7 @@ return 1`;
 
 type Script = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
 
-/** Creates the writer. `lifetimeMs`: milliseconds for which an entry is kept. */
+/** Writes the list. `lifetimeMs`: milliseconds for which an entry is kept. */
 export function createDenyListWriter(redis: RedisClient, keys: RedisKeys, lifetimeMs: number): DenyListWriter {
   redis.defineCommand('denyAndClose', { lua: denyAndCloseScript });
   redis.defineCommand('beginDenyList', { lua: beginScript });

@@ -65,13 +65,13 @@ const firstPauseMs = 25;
 const maximumPauseMs = 1_000;
 
 /**
- * Creates the function that runs a client's multi-document transactions with majority write concern.
+ * Runs a client's multi-document transactions with majority write concern.
  *
  * - After a conflict with another transaction (`TransientTransactionError`) the work runs again, so the caller must
  *   create ids outside the work.
  * - A commit with an unknown result is repeated (`commitTransaction` allows that). If there is still no answer,
  *   `isCommitted` decides. The driver's own `withTransaction` runs the work again instead, so a registration whose
- *   commit reply was lost would find its own address and report it as taken.
+ *   commit reply was lost would find its own email address and report it as taken.
  * - A transaction that has not taken effect is aborted. Without the abort its locks would live for MongoDB's 60 s, and
  *   a late commit could still take effect.
  * - Transactions with the same `lockKey` (they write the document of one group, or end all sessions of one user) run
@@ -184,7 +184,7 @@ interface Failed {
 /**
  * Aborts a transaction that has not ended, even if its commit was sent, in which case the driver itself would abort
  * nothing. If the work was refused, it waits until a majority has what the transaction has read, or throws MongoDB's
- * error, because what the refusal tells of may be rolled back.
+ * error, because what the refusal is about may be rolled back.
  */
 async function abort(client: MongoClient, session: ClientSession, { error, hasBegun }: Failed): Promise<void> {
   if (isTransient(error)) {

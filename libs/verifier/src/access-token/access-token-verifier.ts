@@ -17,8 +17,7 @@ export type VerifyAccessToken = (token: string) => Promise<VerifiedAccessToken>;
 export const leewaySeconds = 5;
 
 /**
- * Creates the function that verifies access tokens: signature, then claims, then expiry. It does not check the deny
- * list.
+ * Verifies access tokens: signature, then claims, then expiry. It does not check the deny list.
  *
  * The function accepts only a well-formed token of this issuer and audience, signed by one of the keys with that
  * key's own algorithm, with a life of at most `ttlSeconds` and the leeway. For any other text it throws

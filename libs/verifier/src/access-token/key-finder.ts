@@ -9,8 +9,8 @@ import { importPublicKeys, type PublicKey } from './public-keys.ts';
 export type FindKey = (head: Pick<TokenHead, 'alg' | 'kid'>) => Promise<PublicKey | undefined>;
 
 /**
- * Creates the function that finds a key in the source. An unknown id may belong to a new key, so the source looks
- * again. Throws if a present key is of no accepted kind.
+ * Finds a key in the source. An unknown id may belong to a new key, so the source looks again. Throws if a present key
+ * is of no accepted kind.
  */
 export function createKeyFinder(source: KeySource): FindKey {
   const publicKeys = oncePerSet(importPublicKeys);

@@ -17,7 +17,7 @@ const kinds = {
   EdDSA: { kty: 'OKP', crv: 'Ed25519', names: ['EdDSA', 'Ed25519'] },
 } as const satisfies Record<AccessTokenAlgorithm, object>;
 
-/** Returns the public half of the set, for `/.well-known/jwks.json`. */
+/** Returns the public keys of the set, for `/.well-known/jwks.json`. */
 export function publicKeySet({ keys: [first, ...others] }: KeySet): KeySet {
   const publish = (key: KeyEntry): KeyEntry => ({ ...publicJwk(key), use: 'sig', alg: algorithmOf(key) });
   return { keys: [publish(first), ...others.map(publish)] };

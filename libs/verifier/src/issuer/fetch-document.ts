@@ -16,7 +16,7 @@ const defaultBytes = 64 * 1_024;
 
 /**
  * Fetches a document and returns its text. It accepts only status 200, follows no redirect, and limits the length and
- * the time. The error has the address and the fault, and nothing that was sent.
+ * the time. The error has the URL and the fault, and nothing that was sent.
  */
 export async function fetchDocument(url: string, options: FetchOptions): Promise<string> {
   const { fetch, timeoutMs, maximumBytes = defaultBytes, body, headers } = options;

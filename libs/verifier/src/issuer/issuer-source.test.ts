@@ -72,7 +72,7 @@ async function until(check: () => boolean): Promise<void> {
   }
 }
 
-test('the issuer source asks once for all waiting callers, and not again while the answer is fresh', async () => {
+test('the issuer source asks once for all waiting callers, and not again while the answer is recent', async () => {
   const source = open();
   const all = await Promise.all([source.get(), source.get(), source.get()]);
   expect(all.map(kidsOf)).toEqual([['a'], ['a'], ['a']]);
@@ -131,7 +131,7 @@ describe('refusals of the issuer source', () => {
 
   test.each<[string, () => unknown, RegExp]>([
     ['the metadata of another issuer', () => metadata('https://evil.example'), /another issuer: "https:\/\/evil/],
-    ['metadata without the address of the keys', () => ({ ...good(), jwks_uri: undefined }), /no jwks_uri/],
+    ['metadata without the URL of the keys', () => ({ ...good(), jwks_uri: undefined }), /no jwks_uri/],
     ['keys over plain HTTP from elsewhere', () => ({ ...good(), jwks_uri: 'http://192.0.2.1/keys' }), /over https/],
     ['keys that the metadata bring along', () => ({ ...good(), jwks_uri: 'data:,{"keys":[]}' }), /over https/],
     ['a life without end', () => ({ ...good(), access_token_max_lifetime_seconds: 86_401 }), /how long/],
@@ -163,7 +163,7 @@ test.each(['', '/'])(
   },
 );
 
-test('the keys of a public issuer are found at the address at which it is reached', async () => {
+test('the keys of a public issuer are found at the URL at which it is reached', async () => {
   const issuer = 'https://auth.example.com/';
   answers[metadataPath] = { ...metadata(issuer), jwks_uri: 'https://auth.example.com/keys' };
   expect(kidsOf(await open({ issuer, reachedAt: base }).get())).toEqual(['a']);

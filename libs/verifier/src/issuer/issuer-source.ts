@@ -21,7 +21,7 @@ export interface IssuerSource {
 
 export interface IssuerSourceOptions {
   readonly issuer: string;
-  /** Address at which the issuer is reached, if it differs from `issuer`. */
+  /** URL at which the issuer is reached, if it differs from `issuer`. */
   readonly reachedAt?: string | undefined;
   /** Time in which a stale answer is still used if the issuer does not answer, in seconds. */
   readonly staleKeysSeconds: number;
@@ -126,19 +126,19 @@ function parseKeys(text: string, origin: string): KeySet {
 }
 
 /**
- * Returns the address of the issuer, without a slash at its end. Throws if keys from there can't be trusted. Plain HTTP
- * is trusted only from this host, or from the address in `reachedAt`.
+ * Returns the URL of the issuer, without a slash at its end. Throws if keys from there can't be trusted. Plain HTTP is
+ * trusted only from this host, or from the URL in `reachedAt`.
  */
 export function issuerAddress(issuer: string, reachedAt: string | undefined): string {
   const { protocol, hostname } = new URL(issuer);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   if (reachedAt === undefined && protocol !== 'https:' && !isLocal) {
-    throw new TypeError(`${issuer}: keys are fetched over https, or from the address given as reachedAt`);
+    throw new TypeError(`${issuer}: keys are fetched over https, or from the URL given as reachedAt`);
   }
   return withoutSlash(reachedAt ?? issuer);
 }
 
-/** Returns the address of the keys, moved to the address at which the issuer is reached. */
+/** Returns the URL of the keys, moved to the URL at which the issuer is reached. */
 function moved(jwksUri: string, issuer: string, base: string): string {
   const own = withoutSlash(issuer);
   if (!jwksUri.startsWith(`${own}/`)) throw new Error(`${jwksUri} is not at the issuer`);

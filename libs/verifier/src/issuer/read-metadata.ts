@@ -21,8 +21,8 @@ export function readMetadata(text: string, issuer: string): IssuerMetadata {
 }
 
 /**
- * Returns true if the address of the keys is safe. If the issuer is trusted over plain HTTP, its keys must have the
- * same origin.
+ * Returns true if the URL of the keys is safe. If the issuer is trusted over plain HTTP, its keys must have the same
+ * origin.
  */
 function isSafe(keys: URL, issuer: URL): boolean {
   return keys.protocol === 'https:' || keys.origin === issuer.origin;

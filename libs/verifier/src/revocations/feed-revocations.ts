@@ -5,7 +5,7 @@ import { maxStatement, type RevocationStatement, readStatement, statementAudienc
 
 export interface FeedRevocationsOptions {
   /**
-   * Credential of this sibling, in the form `name.secret` or `name.number.secret`. It is a text, or a function that is
+   * Credential of this service, in the form `name.secret` or `name.number.secret`. It is a text, or a function that is
    * called for each question, so that a mounted file may change.
    */
   readonly credential: string | (() => string | Promise<string>);
@@ -23,9 +23,9 @@ const envelopeBytes = 1_024;
 const credentialPattern = /^(?<name>[a-z0-9][a-z0-9-]{0,31})(?:\.[A-Za-z0-9-]{1,32})?\.[A-Za-z0-9_-]{43,}$/;
 
 /**
- * Creates a source that reads the denials from the service's feed over HTTP, for siblings that cannot reach Redis. Each
- * answer is signed for one question, so an attacker on the network can delay it, but cannot alter, shorten or repeat
- * it.
+ * Creates a source that reads the denials from the service's feed over HTTP, for internal services that cannot reach
+ * Redis. Each answer is signed for one question, so an attacker on the network can delay it, but cannot alter, shorten
+ * or repeat it.
  *
  * @example
  * const revocations = feedRevocations({ credential: () => readFile('/run/secrets/revocation-feed', 'utf8') });

@@ -20,7 +20,7 @@ const pageSize = 1_000;
 export function redisRevocations({ KEY_PREFIX, onError, ...config }: RedisRevocationsOptions): RevocationSource {
   // The first command may be sent before the connection is open. It then waits, within the time limit of a command.
   const settings = { ...failFastOptions(), enableOfflineQueue: true };
-  // biome-ignore lint/plugin: a sibling does not have our compose.ts, and needs one line only.
+  // biome-ignore lint/plugin: an internal service does not have our compose.ts, and needs one line only.
   const redis = openRedis(config, settings);
   redis.on('error', (error) => onError?.(explainRedisError(error, config)));
   const read = createDenialPages(createDenyListReader(redis, redisKeys(KEY_PREFIX)), pageSize);

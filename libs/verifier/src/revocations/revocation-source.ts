@@ -22,7 +22,7 @@ export interface RevocationSource {
 export interface SourceContext {
   /** `iss` of the statements that the issuer signs. */
   readonly issuer: string;
-  /** Address of the issuer, without a slash at its end. */
+  /** URL of the issuer, without a slash at its end. */
   readonly address: string;
   readonly fetch: typeof fetch;
   /** Returns the function that finds the issuer's keys. Rejects if nothing is known about the issuer. */

@@ -9,18 +9,18 @@ import type { FindKey } from '../access-token/key-finder.ts';
 export const statementType = 'revocations+jwt';
 
 /**
- * Returns the `aud` of statements for a sibling. No access token has it, because it contains a colon and no sibling's
- * name does.
+ * Returns the `aud` of statements for an internal service. No access token has it, because it contains a colon and no
+ * service's name does.
  */
 export function statementAudience(internalService: string): string {
   return `revocations:${internalService}`;
 }
 
-/** Claims about the service's deny list, in a signed answer to one question of one sibling. */
+/** Claims about the service's deny list, in a signed answer to one question of one service. */
 export interface RevocationStatement {
   readonly iss: string;
   readonly aud: string;
-  /** Seconds since the epoch, for people only. The nonce proves that the statement is fresh. */
+  /** Seconds since the epoch, for people only. The nonce proves that the statement is new. */
   readonly iat: number;
   /** Nonce of the question. */
   readonly nonce: string;
@@ -46,7 +46,7 @@ export type StatementQuestion = Pick<RevocationStatement, 'iss' | 'aud' | 'nonce
 export const maxStatement = 16 * 2 ** 20;
 
 /**
- * Reads a statement that answers exactly this question. It must be signed by a key of the issuer, for this sibling,
+ * Reads a statement that answers exactly this question. It must be signed by a key of the issuer, for this service,
  * with the question's nonce and cursor. For any other text it throws an error that names the fault.
  */
 export async function readStatement(

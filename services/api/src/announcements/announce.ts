@@ -34,8 +34,8 @@ export interface AnnounceDeps {
 const maximumWaitMs = 250;
 
 /**
- * Creates the function that denies the sessions of a committed change and closes their streams. It waits for Redis for
- * 250 ms at most and never fails. If an announcement is lost here, the worker repeats it from MongoDB.
+ * Denies the sessions of a committed change and closes their streams. It waits for Redis for 250 ms at most and never
+ * fails. If an announcement is lost here, the worker repeats it from MongoDB.
  */
 export function createAnnounce({
   denyList,
@@ -81,10 +81,10 @@ export function createIsDenied(denyList: Pick<DenyList, 'peek'>): IsDenied {
 }
 
 /**
- * Creates the function that announces once more the end of a session that MongoDB has stored. The request that ended
- * the session may have been killed, or answered 503, before it announced anything. A use case calls this before it
- * answers that the session is over. If the session is not revoked, because the write that the use case has read was
- * rolled back, the function returns false and announces nothing.
+ * Announces once more the end of a session that MongoDB has stored. The request that ended the session may have been
+ * killed, or answered 503, before it announced anything. A use case calls this before it answers that the session is
+ * over. If the session is not revoked, because the write that the use case has read was rolled back, the function
+ * returns false and announces nothing.
  *
  * It waits until a majority of MongoDB's members has stored the end, and throws the driver's error (503) if that takes
  * too long. If Redis knows the end, a majority has already stored it. So a repeated request costs one question to

@@ -84,9 +84,9 @@ export interface Change<O extends Outcome>
 export type Commit = <O extends Outcome>(change: Change<O>, origin: RequestOrigin) => Promise<O>;
 
 /**
- * Creates the function that commits every change. It appends the change's events in the transaction. After the commit
- * it publishes them, writes the records of the audit log, and denies the sessions. Only the denial is awaited, within
- * the limit of `createAnnounce`, and no step after the commit fails.
+ * Commits every change. It appends the change's events in the transaction. After the commit it publishes them, writes
+ * the records of the audit log, and denies the sessions. Only the denial is awaited, within the limit of
+ * `createAnnounce`, and no step after the commit fails.
  *
  * If a session asks for the change, the transaction checks that it is live, and writes its user's document. A logout of
  * all sessions, a recovery and the end by another session write that document too, so after their answer nothing that a
@@ -131,7 +131,7 @@ export function createCommit({ transaction, outbox, users, sessions, ...tellers 
  */
 const maxDelayMs = 500;
 
-/** Creates the function that runs the steps after the commit. */
+/** Runs the steps after the commit. */
 function createNotify({
   publishEvent,
   audit,

@@ -10,10 +10,7 @@ export interface NotifySessionsDeps {
 /** Sends a message to the open streams of these sessions. */
 export type NotifySessions = (sessionIds: readonly string[], content: PushContent) => void;
 
-/**
- * Creates the function that sends a message to apps. It returns at once and never fails, because a message is only a
- * hint and may be lost.
- */
+/** Sends a message to apps. It returns at once and never fails, because a message is only a hint and may be lost. */
 export function createNotifySessions({ push, logger }: NotifySessionsDeps): NotifySessions {
   return (sessionIds, content) => {
     Promise.all(sessionIds.map((sessionId) => push.toSession(sessionId, content))).catch((error: unknown) => {

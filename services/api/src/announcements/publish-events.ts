@@ -21,7 +21,7 @@ export interface EventPublisher {
 }
 
 /**
- * Creates the publisher. Publishing may fail, because the relay enqueues each event that is still in the outbox a few
+ * Publishes events. Publishing may fail, because the relay enqueues each event that is still in the outbox a few
  * seconds after its commit.
  */
 export function createEventPublisher({ queues, logger, onLeft }: EventPublisherDeps): EventPublisher {

@@ -49,7 +49,7 @@ export function createAuditCounters(registry: Metrics['registry'], provider: rea
   return Object.fromEntries(Object.entries<CounterRow>(counterTable).map(create));
 }
 
-/** Creates the function that counts each event. */
+/** Counts each event. */
 export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) => void {
   const steps = new Map(
     rows.map(([name, row]) => [name, countsOf(row).map((counts) => stepOf(name, counts, counters))]),

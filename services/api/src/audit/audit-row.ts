@@ -6,7 +6,7 @@ import {
   securityEventTokenFaults,
 } from '../security/providers/provider.ts';
 
-/** The ways in, with which a login begins. */
+/** The methods with which a login begins. */
 const loginMethods = ['password', 'passkey', 'email_code', 'federated'] as const;
 export type LoginMethod = (typeof loginMethods)[number];
 
@@ -37,13 +37,13 @@ export const counterTable = {
   loginFailures: {
     name: 'auth_login_failures_total',
     title: 'Logins that opened no session',
-    help: 'Logins and restores that failed or were refused, by reason; second_factor_required: the first half was right',
+    help: 'Logins and restores that failed or were refused, by reason; second_factor_required: the first factor was right',
     label: 'reason',
   },
   sessionsOpened: {
     name: 'auth_sessions_opened_total',
     title: 'Sessions opened',
-    help: 'Sessions that were opened, by the way in with which the login began',
+    help: 'Sessions that were opened, by the method with which the login began',
     label: 'method',
     values: loginMethods,
   },
@@ -56,7 +56,7 @@ export const counterTable = {
   passkeyFaults: {
     name: 'auth_passkeys_refused_total',
     title: 'Passkeys refused',
-    help: 'Passkeys that were refused, new or used in any way, by their first fault',
+    help: 'Passkeys that were refused, new or used, by their first fault',
     label: 'fault',
   },
   stepUps: {
@@ -105,8 +105,8 @@ export const counterTable = {
   },
   providerNotices: {
     name: 'auth_provider_notices_total',
-    title: 'Notices of providers',
-    help: 'Notices of providers about people, by what they tell; malformed, algorithm, key (unknown), signature, issuer, audience, time: it was refused for that, and from issuer on the provider has signed it; too_many: it was one too many; unknown_…, surplus: an event that was not understood',
+    title: 'Security events of providers',
+    help: 'Security events of providers about people, by what they say; malformed, algorithm, key (unknown), signature, issuer, audience, time: it was refused for that, and from issuer on the provider has signed it; too_many: it was one too many; unknown_…, surplus: an event that was not understood',
     label: 'notice',
     by: 'provider',
     values: [
@@ -134,12 +134,12 @@ export const counterTable = {
 
 export type CounterName = keyof typeof counterTable;
 
-/** Fields of events in addition to the fields of the request. They never hold a secret or an e-mail address. */
+/** Fields of events in addition to the fields of the request. They never hold a secret or an email address. */
 interface Fields {
   readonly user_id: string;
   readonly session_id: string;
   readonly home_group_id: string;
-  /** Pseudonym of an account's address in the limits: see `createLimitKeys`. */
+  /** Pseudonym of an account's email address in the limits: see `createLimitKeys`. */
   readonly account: string;
   readonly removed_by: string;
   readonly handed_over_by: string;

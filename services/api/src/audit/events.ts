@@ -32,7 +32,8 @@ export const auditEvents = {
   'login.succeeded': {
     fields: [...session, 'method'],
     counts: [{ in: 'logins' }, { in: 'sessionsOpened', from: 'method' }],
-    meaning: 'A session was opened; `method` is the way in: `password`, `passkey`, `email_code` or `federated`.',
+    meaning:
+      'A session was opened; `method` is the sign-in method: `password`, `passkey`, `email_code` or `federated`.',
   },
   'login.failed': {
     outcome: 'failure',
@@ -90,7 +91,7 @@ export const auditEvents = {
     fields: ['user_id', 'session_id?'],
     counts: { in: 'codes', as: 'confirmed', purpose: 'account_deletion', unless: 'session_id' },
     meaning:
-      'The deletion of the account was ordered; without `session_id` by a code from the mailbox, which makes the password of an unverified address void (it is then an event even if the deletion was ordered before). `session.revoked` follows for each session.',
+      'The deletion of the account was ordered; without `session_id` by a code from the mailbox, which makes the password of an unverified account unusable (it is then an event even if the deletion was ordered before). `session.revoked` follows for each session.',
   },
   'account.deletion_cancelled': { fields: user, meaning: 'The account was restored before it was erased.' },
   'account.second_factor_on': {
@@ -101,7 +102,7 @@ export const auditEvents = {
   'account.second_factor_off': {
     fields: ['user_id', 'session_id?'],
     meaning:
-      'The user switched the second factor off; without `session_id` a recovery did, after a stranger may have added it. `session.revoked` follows for each other session.',
+      'The user switched the second factor off; without `session_id` a recovery did, after somebody else may have added it. `session.revoked` follows for each other session.',
   },
   'account.password_guessed': {
     outcome: 'failure',
@@ -113,7 +114,7 @@ export const auditEvents = {
     outcome: 'failure',
     fields: user,
     meaning:
-      'Somebody who had passed the first step of logins, or had a session, used up the tries of the second factor in a place or in all, or ten in a day. The owner was mailed, once in 24 hours.',
+      'Somebody who had passed the first step of logins, or had a session, used up the tries of the second factor on a device, in a network or in all, or ten in a day. The owner was mailed, once in 24 hours.',
   },
   'account.recovery_codes_created': { fields: session, meaning: 'The user made new recovery codes.' },
   'account.trust_ended': { fields: session, meaning: 'The user ended the trust in a device.' },
@@ -141,7 +142,7 @@ export const auditEvents = {
   'account.second_factor_removal_stopped': {
     fields: ['user_id', 'session_id?'],
     meaning:
-      'The ordered removal was stopped: by a session, by the token of its mail, or by an undo of a change of the address.',
+      'The ordered removal was stopped: by a session, by the token of its mail, or by an undo of a change of the email address.',
   },
   'account.exported': { fields: session, meaning: 'The user exported everything that is held of them.' },
   'account.password_reset': {
@@ -154,12 +155,12 @@ export const auditEvents = {
     fields: user,
     counts: { in: 'codes', as: 'confirmed', purpose: 'email_verification' },
     meaning:
-      'The address was verified with a code from its mailbox. A reset, a login by a code and a change of the address verify it too, and are events of their own.',
+      'The email address was verified with a code from its mailbox. A reset, a login by a code and a change of the address verify it too, and are events of their own.',
   },
   'account.address_proved': {
     fields: ['user_id', 'invites_revoked'],
     meaning:
-      'A login by a code verified the address for the first time: the password is void, and `invites_revoked` open invites ended. `session.revoked` follows for each session.',
+      'A login by a code verified the email address for the first time: the password is unusable, and `invites_revoked` open invites ended. `session.revoked` follows for each session.',
   },
   'passkey.added': { fields: [...session, 'passkey_id'], meaning: 'The user added a passkey.' },
   'passkey.renamed': { fields: [...session, 'passkey_id'], meaning: 'The user named a passkey, or removed its name.' },
@@ -217,7 +218,7 @@ export const auditEvents = {
     fields: ['user_id?', 'identity_id?', 'provider', 'notice'],
     counts: { in: 'providerNotices', from: 'notice' },
     meaning:
-      'A provider told of a person: `notice` says what. `user_id` is there if an account has the identity. `session.revoked` follows for each session that ends. A repeat is no event.',
+      'A provider reported a security event about a person: `notice` says which. `user_id` is there if an account has the identity. `session.revoked` follows for each session that ends. A repeat is no event.',
   },
   'provider_notice.ignored': {
     outcome: 'failure',
@@ -225,10 +226,10 @@ export const auditEvents = {
     reasons: {
       unknown_event: 'its type',
       unknown_subject: 'it names no one person of this provider',
-      surplus: 'it stood behind the tenth event of its notice',
+      surplus: 'it stood behind the tenth event of its token',
     },
     counts: { in: 'providerNotices', from: 'reason' },
-    meaning: 'An event of a notice was not understood: it was answered like any other, and nothing followed.',
+    meaning: 'A security event was not understood: it was answered like any other, and nothing followed.',
   },
   'provider_notice.refused': {
     outcome: 'failure',
@@ -239,17 +240,18 @@ export const auditEvents = {
     },
     sampled: [...Object.keys(securityEventTokenFaults), 'too_many'],
     counts: { in: 'providerNotices', from: 'reason' },
-    meaning: 'What came as a notice of a provider was none, or was one too many. Then it has the account.',
+    meaning:
+      'What came as a security event token of a provider was none, or was one too many. Then it has the account.',
   },
   'account.email_changed': {
     fields: session,
     counts: { in: 'codes', as: 'confirmed', purpose: 'email_change' },
-    meaning: 'The user changed the address. `session.revoked` follows for each other session.',
+    meaning: 'The user changed the email address. `session.revoked` follows for each other session.',
   },
   'account.email_change_undone': {
     fields: ['user_id', 'invites_revoked'],
     meaning:
-      'The old address undid a change: the password is void, and `invites_revoked` open invites ended. `session.revoked` follows for each session.',
+      'The old email address undid a change: the password is unusable, and `invites_revoked` open invites ended. `session.revoked` follows for each session.',
   },
   'code.requested': {
     fields: ['user_id?', 'purpose'],
@@ -267,7 +269,7 @@ export const auditEvents = {
     fields: ['user_id?', 'purpose'],
     reasons: {
       wrong: '',
-      dead: 'five wrong ones, used, or made void by a change of password or address',
+      dead: 'five wrong ones, used, or ended by a change of password or email address',
       expired: '',
       unknown: 'no such challenge',
     },
@@ -310,14 +312,14 @@ export const auditEvents = {
     fields: session,
     counts: { in: 'refreshes' },
     meaning:
-      'A refresh token that was void already: two parties hold tokens of this session. `session.revoked` follows.',
+      'A refresh token that was revoked already: two parties hold tokens of this session. `session.revoked` follows.',
   },
   'refresh.abandoned': {
     outcome: 'failure',
     fields: session,
     counts: { in: 'refreshes' },
     meaning:
-      'A refresh token that was void already, but the sender disconnected before that was found. The session lives on. An app that repeats a request does this now and then; many for one session do not come from an app.',
+      'A refresh token that was revoked already, but the sender disconnected before that was found. The session lives on. An app that repeats a request does this now and then; many for one session do not come from an app.',
   },
   'logout.succeeded': {
     fields: session,
@@ -337,7 +339,7 @@ export const auditEvents = {
       session_limit: '',
       refresh_token_reuse: '',
       revoked_by_user: '',
-      revoked_by_provider: 'a notice',
+      revoked_by_provider: 'a security event',
       password_changed: '',
       account_deleted: '',
     },
@@ -383,7 +385,7 @@ export const auditEvents = {
   'authorization.failed': {
     outcome: 'failure',
     fields: ['user_id?', 'session_id?', 'route?'],
-    reasons: { ...plain(authorizationCodes), 'ERR-INVALID-CREDENTIALS': 'the secret of a sibling' },
+    reasons: { ...plain(authorizationCodes), 'ERR-INVALID-CREDENTIALS': 'the secret of an internal service' },
     elsewhere: { 'ERR-STREAM-SESSION-MISMATCH': 'at the gateway' },
     sampled: authorizationCodes,
     // These events are common and come from everywhere, because apps wake up with expired tokens. Samples by network
@@ -401,7 +403,7 @@ export const auditEvents = {
     sampled: limitRules,
     counts: { in: 'rateLimited', from: 'reason' },
     meaning:
-      'A request was refused with 429 by a [limit](./specification/requests.md#limits). `user_id` is there if the api had read the account; for logins and codes `account`, a pseudonym of the address, which `authctl user show` prints too.',
+      'A request was refused with 429 by a [limit](./specification/requests.md#limits). `user_id` is there if the api had read the account; for logins and codes `account`, a pseudonym of the email address, which `authctl user show` prints too.',
   },
 } as const satisfies Record<string, AuditRow>;
 

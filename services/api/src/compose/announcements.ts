@@ -21,7 +21,7 @@ interface Grounds {
 /** Limit for the denials in one answer of the feed (some 260 KiB). */
 const denialPageSize = 5_000;
 
-/** Creates the parts that announce changes by Redis, and those that read what was announced. */
+/** Announces changes by Redis, and reads what was announced. */
 export function composeAnnouncements({ config, logger, metrics, connections: { redis } }: Grounds) {
   const keys = redisKeys(config.KEY_PREFIX);
   const { takesWrites, doubt } = createWriteProbe(redis, keys.writeProbe);

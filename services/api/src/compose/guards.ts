@@ -57,9 +57,8 @@ type Write<A extends readonly unknown[], T> = (
 ) => Promise<T>;
 
 /**
- * Creates the function that puts a use case under the limit of a session's writes. It is for use cases that have no
- * other limit. Repeated writes could delay a recovery of the account, because the recovery must write the same
- * documents.
+ * Puts a use case under the limit of a session's writes. It is for use cases that have no other limit. Repeated writes
+ * could delay a recovery of the account, because the recovery must write the same documents.
  */
 export function createLimitWrites({ write: count }: Pick<Limits, 'write'>) {
   return <A extends readonly unknown[], T>(write: Write<A, T>): Write<A, T> =>

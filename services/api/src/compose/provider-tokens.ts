@@ -24,11 +24,11 @@ export interface ProviderParts {
   readonly refusals: RefusalNotes['report'];
   /** Reports a token that the store has not kept. */
   readonly onNotStored: (error: Error) => void;
-  /** The check of notices. A provider that sends none is missing. */
+  /** Verifies security event tokens. A provider that sends none is missing. */
   readonly notices: ReadonlyMap<string, SecurityEventReceiver>;
 }
 
-/** Creates the questions to the providers, and counts their results. Opens nothing. */
+/** Asks the providers, and counts their results. Opens nothing. */
 export function openProviders({ IDENTITY_PROVIDERS: entries }: ApiConfig, parts: Parts): ProviderParts {
   const { logger } = parts;
   const now = () => new Date(parts.now());

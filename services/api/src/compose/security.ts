@@ -80,7 +80,7 @@ export interface Security extends ProviderParts {
   readonly serverKeys: KeySource;
   /** Returns the ids of the keys that sign and that count, by kind. */
   readonly reportedKeys: () => ReportedSettings['keys'];
-  /** Signs the statements about revocations for siblings. */
+  /** Signs the statements about revocations for internal services. */
   readonly signStatement: ReturnType<typeof createStatementSigner>;
   readonly findInternalService: FindInternalService;
   readonly publicDocuments: PublicDocuments;
@@ -174,7 +174,7 @@ function countFaults(verify: VerifyDeviceProof, { deviceProofs }: ApiMetrics): V
   };
 }
 
-/** Watches the file of siblings' secrets. Without such a file there is no feed of revocations. */
+/** Watches the file of internal services' secrets. Without such a file there is no feed of revocations. */
 async function watchInternalServices(
   { REVOCATION_FEED_SECRETS_FILE: file }: ApiConfig,
   watched: Omit<Parameters<typeof watchKeys>[1], 'check'>,
@@ -183,9 +183,9 @@ async function watchInternalServices(
 }
 
 /**
- * Returns the metadata of RFC 8414. The address of the keys begins with the issuer, which is the public address of the
- * api. RFC 8414 also requires `response_types_supported` and `token_endpoint`, but they would be false here, because
- * login and refresh are not OAuth endpoints.
+ * Returns the metadata of RFC 8414. The URL of the keys begins with the issuer, which is the public URL of the api. RFC
+ * 8414 also requires `response_types_supported` and `token_endpoint`, but they would be false here, because login and
+ * refresh are not OAuth endpoints.
  */
 function metadataOf(config: ApiConfig, { keys }: KeySet): ServerMetadata {
   const algorithms = [...new Set(keys.map(algorithmOf))];

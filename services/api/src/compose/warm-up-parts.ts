@@ -15,8 +15,8 @@ export interface WarmUpParts {
 
 /**
  * Creates the app for the warm-up. It is the api's own, except that its login reads the stores as usual and then
- * refuses. It counts nothing in limits and metrics, writes no access or audit log, and takes no place at the hash gate.
- * Faults are logged.
+ * refuses. It counts nothing in limits and metrics, writes no access or audit log, and queues no hash. Faults are
+ * logged.
  */
 export function composeWarmUp({ deps, users, readSessions }: WarmUpParts): Express {
   const quiet = () => undefined;
@@ -39,7 +39,7 @@ export function composeWarmUp({ deps, users, readSessions }: WarmUpParts): Expre
   });
 }
 
-/** Creates the check of a password that is always wrong, without a hash and without limits. */
+/** Checks a password that is always wrong, without a hash and without limits. */
 function createRefusal(users: Pick<UserStore, 'findByEmail'>): Authenticate {
   const nothing = async () => undefined;
   const turn: HashTurn = { hash: async () => '', verify: async () => false };

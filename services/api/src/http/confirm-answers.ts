@@ -10,9 +10,9 @@ import type { RequestContext } from './request-context.ts';
 export type Confirm = <T>(work: (origin: RequestContext) => Promise<T>, context: RequestContext) => Promise<T>;
 
 /**
- * Creates the function through which all operations of the route answer. It is the only place that knows which answers
- * are final: a client acts on them for good, so no fail-over of MongoDB may undo what they say. A success is final, and
- * so is each refusal because of stored state. The route's `finality` says how they become it.
+ * Answers all operations of the route. It is the only place that knows which answers are final: a client acts on them
+ * for good, so no fail-over of MongoDB may undo what they say. A success is final, and so is each refusal because of
+ * stored state. The route's `finality` says how they become it.
  */
 export function createConfirm(
   { method, finality = method === 'get' ? 'none' : 'commit' }: Route,

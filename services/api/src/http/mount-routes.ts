@@ -26,7 +26,7 @@ export interface MountDeps {
   /** Raises `IAD_JWT_ACCESS_INVALID` if the deny list refuses the token. */
   readonly assertNotDenied: (caller: VerifiedAccessToken) => Promise<void>;
   readonly verifyDeviceProof: VerifyDeviceProof;
-  /** Finds the sibling service by its credential. */
+  /** Finds the internal service by its credential. */
   readonly findInternalService: FindInternalService;
   /** The settings that switch operations on. */
   readonly switches: Pick<ApiConfig, Switch>;

@@ -39,7 +39,7 @@ export function callerOf(res: Response): VerifiedAccessToken {
   return caller;
 }
 
-/** Returns the caller of a route with `auth: 'sibling'`. */
+/** Returns the caller of a route with `auth: 'internalService'`. */
 export function internalServiceOf(res: Response): InternalService {
   const { internalService } = contextOf(res);
   if (internalService === undefined) throw new Error('the route is mounted without authentication');

@@ -68,9 +68,9 @@ const withoutKey: IdempotentRequest<never> = {
 };
 
 /**
- * Creates the opener of idempotent requests (docs/specification/requests.md, "Repeated requests"). Neither the key nor
- * the body is stored, because the body holds a password. Only their HMACs are stored, so that nobody can guess at them
- * without the server's secret.
+ * Opens idempotent requests (docs/specification/requests.md, "Repeated requests"). Neither the key nor the body is
+ * stored, because the body holds a password. Only their HMACs are stored, so that nobody can guess at them without the
+ * server's secret.
  */
 export function createOpenIdempotent({ idempotency, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
   return <T>({ route, caller, key, body }: IdempotencyScope): IdempotentRequest<T> => {

@@ -8,20 +8,20 @@ import { createMemoryCounts } from './memory-counts.ts';
 /** The account, device and network of a request for a code. */
 export interface CodeIdentity extends LoginIdentity {
   /**
-   * Account whose codes are counted; if undefined, the codes of the address are counted, whether or not it has an
+   * Account whose codes are counted; if undefined, the codes of the email address are counted, whether or not it has an
    * account.
    */
   readonly userId: string | undefined;
   /**
    * True if each pinned device and network (known from a registration or a proof of the mailbox) has a count of its
-   * own. False while it is not known who owns the mailbox, and during a change of the address.
+   * own. False while it is not known who owns the mailbox, and during a change of the email address.
    */
   readonly hasOwnCounts: boolean;
-  /** True if the request comes with a session or the password, and so not from a stranger. */
+  /** True if the request comes with a session or the password, and so not from an unknown device. */
   readonly hasAccess: boolean;
-  /** Time of the account's latest recovery. Known places and sessions have another count from then on. */
+  /** Time of the account's latest recovery. Known devices, networks and sessions have another count from then on. */
   readonly recoveredAt?: Date | undefined;
-  /** Key of the address that the code goes to, if it is not the account's address. */
+  /** Key of the email address that the code goes to, if it is not the account's. */
   readonly recipient: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface CodeLimitDeps {
   readonly keys: LimitKeys;
   /** Limit of each count: codes within 24 hours. */
   readonly perDay: number;
-  /** Limit for the accounts for which requests of strangers are counted. */
+  /** Limit for the accounts for which requests from unknown devices are counted. */
   readonly accountLru?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -45,12 +45,12 @@ export interface CodeLimitDeps {
 
 /**
  * KEYS: 1 the devices and networks that the account knows (as logins write them), then lists of the times of requests,
- * newest first: 2 the device's, 3 the network's, 4 that of all known devices and networks, 5 that of all strangers, 6
- * the recipient's, and 7 the accounts for which strangers have requested codes.
+ * newest first: 2 the device's, 3 the network's, 4 that of all known devices and networks, 5 that of all unknown ones,
+ * 6 the recipient's, and 7 the accounts for which unknown ones have requested codes.
  *
  * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 requests a day, 6
- * length of a day, then flags (1 or 0): 7 pinned devices and networks have their own counts, 8 the request is not a
- * stranger's, 9 there is a recipient. 10 tag of the account, 11 limit for the accounts in KEYS 7.
+ * length of a day, then flags (1 or 0): 7 pinned devices and networks have their own counts, 8 the request has access,
+ * 9 there is a recipient. 10 tag of the account, 11 limit for the accounts in KEYS 7.
  *
  * Returns the rule that refuses (or '') and the milliseconds to wait. A refused request changes nothing.
  */
@@ -76,8 +76,8 @@ local lists = {}
 if has_own(ARGV[2]) then table.insert(lists, KEYS[2]) end
 if has_own(ARGV[3]) then table.insert(lists, KEYS[3]) end
 if #lists == 0 then
-  local is_strange = ARGV[8] == '0' and not is_known(ARGV[2]) and not is_known(ARGV[3])
-  lists = {is_strange and KEYS[5] or KEYS[4]}
+  local is_unknown = ARGV[8] == '0' and not is_known(ARGV[2]) and not is_known(ARGV[3])
+  lists = {is_unknown and KEYS[5] or KEYS[4]}
 end
 local list, wait
 for _, one in ipairs(lists) do
@@ -92,7 +92,7 @@ if ARGV[9] == '1' then
 end
 note(list)
 if list == KEYS[5] then
-  join_crowd(KEYS[7], ARGV[10], now, day, tonumber(ARGV[11]), function(tag)
+  join_lru(KEYS[7], ARGV[10], now, day, tonumber(ARGV[11]), function(tag)
     redis.call('DEL', key_of(KEYS[5], tag))
   end)
 end
@@ -104,13 +104,12 @@ type CodeScript = (
 ) => Promise<[rule: 'code_account' | 'code_recipient' | '', waitMs: number]>;
 
 /**
- * Creates the limit of codes for an account (docs/specification/account.md, "Limits of codes"). All strangers share one
- * count. All devices and networks that the account knows share a second count, which no stranger can use up. If the
- * mailbox is known to be the account's, each pinned device and network has a count of its own, which nobody on other
- * devices and networks can use up, even with the password. For an address without an account everybody is a stranger,
- * because no device or network is known.
+ * Limits the codes for an account (docs/specification/account.md, "Limits of codes"). All devices and networks that the
+ * account knows share one count. All unknown ones share another. If the mailbox is known to be the account's, each
+ * pinned device and network has a count of its own, which nobody on other devices and networks can use up, even with
+ * the password. For an email address without an account no device or network is known.
  *
- * While Redis is away, each process counts for itself and treats everybody as a stranger.
+ * While Redis is away, each process counts for itself and treats all devices and networks as unknown.
  */
 export function createCodeLimit({ redis, keys, perDay, now, accountLru = accountLruLimit }: CodeLimitDeps): CodeLimit {
   const insurance = createMemoryCounts(dayMs / 1_000);
@@ -137,9 +136,9 @@ export function createCodeLimit({ redis, keys, perDay, now, accountLru = account
         keys.codesOf('recipient', keys.tagOf('account', recipient ?? counted)),
         keys.accountLruOf('code'),
       ];
-      const place = [holderTag(keys, emailKey, holder), keys.tagOf('account-address', emailKey, prefix)];
+      const source = [holderTag(keys, emailKey, holder), keys.tagOf('account-address', emailKey, prefix)];
       const flags = [hasOwnCounts, hasAccess, recipient !== undefined].map(Number);
-      const args = [now(), ...place, knownMs, perDay, dayMs, ...flags, account, accountLru];
+      const args = [now(), ...source, knownMs, perDay, dayMs, ...flags, account, accountLru];
       try {
         const [rule, waitMs] = await countCode(names.length, ...names, ...args);
         return rule === '' ? undefined : { rule, waitMs };

@@ -6,8 +6,8 @@ import type { UserDocument } from '@auth-account/stores/documents';
 export type CountedAccount = Pick<UserDocument, '_id' | 'email' | 'recovered_at'>;
 
 /**
- * Returns the name under which an account's requests are counted: its id, or its address if the limit is one of the
- * address.
+ * Returns the name under which an account's requests are counted: its id, or its email address if the limit is one of
+ * the address.
  */
 export function countedAs({ _id, email, recovered_at }: CountedAccount, per: 'account' | 'e-mail address'): string {
   return sinceRecovery(per === 'account' ? _id : emailKey(email), recovered_at);

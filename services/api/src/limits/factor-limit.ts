@@ -8,11 +8,11 @@ import { createMemoryCounts } from './memory-counts.ts';
 /** A try of a second factor, taken before the factor is compared. */
 export type TakenTry =
   | {
-      /** Tries that are left in this place if this one is wrong. */
+      /** Tries that are left for this device or network if this one is wrong. */
       readonly triesLeft: number;
       /**
-       * True if the place has no further try now or has had many in a day, or if the account has no further try at all.
-       * The owner should know then, if this one is wrong.
+       * True if the device or network has no further try now or has had many in a day, or if the account has no further
+       * try at all. The owner should know then, if this one is wrong.
        */
       readonly isAlarming: boolean;
       /** Called when the try was no guess, such as after an outage. It counts no longer. Never rejects. */
@@ -35,13 +35,16 @@ export interface FactorIdentity extends Omit<LoginIdentity, 'session'> {
   readonly isGuess: boolean;
   /** Time of the account's latest recovery. The total begins anew then. */
   readonly recoveredAt: Date | undefined;
-  /** Time of the account's latest new password. Places that were known before may be a thief's, and are so no more. */
+  /**
+   * Time of the account's latest new password. Devices and networks that were known before may be a thief's, and are so
+   * no more.
+   */
   readonly passwordChangedAt: Date | undefined;
 }
 
 /** Counts tries of second factors. None of its functions rejects. */
 export interface FactorLimit {
-  /** Takes one try, unless all places of the device or the account's total are used up. */
+  /** Takes one try, unless the counts of device and network, or the account's total, are used up. */
   take(identity: FactorIdentity): Promise<TakenTry>;
   /** Called when a login with two factors has succeeded. The account then knows its device and network. */
   know(identity: LoginIdentity): Promise<void>;
@@ -59,25 +62,29 @@ export interface FactorLimitDeps {
 
 const maxTries = 5;
 const windowMs = 15 * 60_000;
-/** Limit of NIST SP 800-63B-4, section 3.2.2, for each place in a day. */
+/** Limit of NIST SP 800-63B-4, section 3.2.2, for each device or network in a day. */
 const maxPerDay = 100;
-/** Tries of a place in a day from which on a wrong one is alarming. A patient guesser leaves the last try of a window. */
+/**
+ * Tries of a device or network in a day from which on a wrong one is alarming. A patient guesser leaves the last try of
+ * a window.
+ */
 const alarmingPerDay = 10;
 /** Limit for the devices and networks that an account knows. */
 const maxKnown = 20;
 
 /**
- * KEYS: 1 the devices and networks that the account knows, 2 its wrong verdicts over all places, then lists of the times
- * of tries, newest first: 3 the device's, 4 the network's, 5 that of all strangers.
+ * KEYS: 1 the devices and networks that the account knows, 2 its wrong verdicts from everywhere, then lists of the
+ * times of tries, newest first: 3 the device's, 4 the network's, 5 that of all unknown devices and networks.
  *
- * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 limit for the tries,
- * 6 length of the window, 7 limit for the tries of a day, 8 length of a day, 9 number of tries in a day that are many,
- * 10 and 11 limits for the wrong verdicts of everybody and of one known place, then flags (1 or 0): 12 the device is
- * known by its session, 13 the factor can be guessed, 14 a known device has wrong verdicts of its own, then times:
- * 15 of the latest recovery, from which the wrong verdicts count, 16 after which a place must have been known.
+ * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 limit for the
+ * tries, 6 length of the window, 7 limit for the tries of a day, 8 length of a day, 9 number of tries in a day that are
+ * many, 10 and 11 limits for the wrong verdicts of everybody and of one known device or network, then flags (1 or 0):
+ * 12 the device is known by its session, 13 the factor can be guessed, 14 a known device has wrong verdicts of its own,
+ * then times: 15 of the latest recovery, from which the wrong verdicts count, 16 after which a device or network must
+ * have been known.
  *
- * Returns the place of the list in KEYS, the number of its tries in the window, the milliseconds to wait, 1 if the try is
- * alarming, the field of the total that counts it (or ''), and what a right factor makes forget (see
+ * Returns the index of the list in KEYS, the number of its tries in the window, the milliseconds to wait, 1 if the try
+ * is alarming, the field of the total that counts it (or ''), and what a right factor makes forget (see
  * {@link giveBackScript}). A refused try counts nothing.
  */
 const takeScript = `${placesScript}${totalScript}
@@ -98,14 +105,14 @@ end
 local share = share_now()
 if not share then return {5, most, day, 0, '', ''} end
 
-local places = {}
-if holds then places[1] = 3 end
+local lists = {}
+if holds then lists[1] = 3 end
 if ARGV[12] == '0' then
-  if known[#known] == ARGV[3] then places[#places + 1] = 4 end
-  places[#places + 1] = 5
+  if known[#known] == ARGV[3] then lists[#lists + 1] = 4 end
+  lists[#lists + 1] = 5
 end
-local place, count, wait
-for _, each in ipairs(places) do
+local index, count, wait
+for _, each in ipairs(lists) do
   local tries, oldest, ms = 1, now, 0
   for _, at in ipairs(redis.call('LRANGE', KEYS[each], 0, most - 1)) do
     if tonumber(at) + window > now then tries, oldest = tries + 1, tonumber(at) end
@@ -113,19 +120,20 @@ for _, each in ipairs(places) do
   if tries > most then ms = oldest + window - now end
   local last = redis.call('LINDEX', KEYS[each], ARGV[7] - 1)
   if last then ms = math.max(ms, tonumber(last) + day - now) end
-  if not place or ms < wait then place, count, wait = each, tries, ms end
+  if not index or ms < wait then index, count, wait = each, tries, ms end
   if ms <= 0 then break end
 end
-if wait > 0 then return {place, count, wait, 0, '', ''} end
+if wait > 0 then return {index, count, wait, 0, '', ''} end
 
-local list = KEYS[place]
+local list = KEYS[index]
 redis.call('LPUSH', list, ARGV[1])
 redis.call('LTRIM', list, 0, ARGV[7] - 1)
 redis.call('PEXPIRE', list, day)
 if share ~= '' then add_wrong(KEYS[2], share, ARGV[4]) end
 local early = redis.call('LINDEX', list, ARGV[9] - 1)
 local is_many = early and tonumber(early) + day > now
-return {place, count, 0, (count == most or is_many or not share_now()) and 1 or 0, share, holds and 'every' or known[1] or ''}`;
+local is_alarming = count == most or is_many or not share_now()
+return {index, count, 0, is_alarming and 1 or 0, share, holds and 'every' or known[1] or ''}`;
 
 /**
  * KEYS: 1 the account's wrong verdicts, 2 the list of the try. ARGV: 1 the field that has counted the try, or '', 2 its
@@ -136,26 +144,26 @@ redis.call('LREM', KEYS[2], 1, ARGV[2])
 if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0') > 0 then redis.call('HINCRBY', KEYS[1], ARGV[1], -1) end
 if ARGV[3] == 'every' then redis.call('DEL', KEYS[1]) else redis.call('HDEL', KEYS[1], ARGV[3]) end`;
 
-type Place = 3 | 4 | 5;
+type ListIndex = 3 | 4 | 5;
 type Script<T> = (...args: (string | number)[]) => Promise<T>;
 interface FactorScripts {
   readonly takeFactorTry: Script<
-    [place: Place, count: number, waitMs: number, isAlarming: number, share: string, forgotten: string]
+    [index: ListIndex, count: number, waitMs: number, isAlarming: number, share: string, forgotten: string]
   >;
   readonly giveBackFactorTry: Script<null>;
 }
 
 /**
- * Creates the limit of wrong second factors (docs/specification/sign-in.md, "Second factor"): in 15 minutes five from
- * all strangers together, and five from each device that holds something and from each network, if the account has
- * logged in there with two factors. So no stranger keeps the owner out. Neither the password nor the mailbox makes a
- * place known. A place that is used up falls back to the next: device, network, strangers. A session's device has five
- * of its own and no other place, so that a thief of the session does not use up those of a login. No place has more
- * than 100 in a day, and the account no more than {@link sharedTotal} says, however many challenges, sessions, devices
- * and networks there are.
+ * Limits wrong second factors (docs/specification/sign-in.md, "Second factor"): in 15 minutes five from all unknown
+ * devices and networks together, and five from each device that holds something and from each network, if the account
+ * has logged in there with two factors. So nobody else keeps the owner out. Neither the password nor the mailbox makes
+ * a device or network known. A count that is used up falls back to the next: device, network, unknown ones. A session's
+ * device has five of its own and no other count, so that a thief of the session does not use up those of a login. No
+ * count has more than 100 in a day, and the account no more than {@link sharedTotal} says, however many challenges,
+ * sessions, devices and networks there are.
  *
  * A try is taken first and given back if it was right. So of simultaneous tries no more are compared than the limit
- * allows. While Redis is away, each process counts for itself and treats everybody as a stranger.
+ * allows. While Redis is away, each process counts for itself and treats all devices and networks as unknown.
  */
 export function createFactorLimit({ redis, keys, now, onInsured }: FactorLimitDeps): FactorLimit {
   const insurance = createMemoryCounts(windowMs / 1_000);
@@ -188,14 +196,14 @@ export function createFactorLimit({ redis, keys, now, onInsured }: FactorLimitDe
       const flags = [identity.hasSession, identity.isGuess, identity.hasOwnTotal].map(Number);
       const times = [identity.recoveredAt, identity.passwordChangedAt].map((time) => time?.getTime() ?? 0);
       try {
-        const [place, count, waitMs, isAlarming, share, ifRight] = await scripts.takeFactorTry(
+        const [index, count, waitMs, isAlarming, share, ifRight] = await scripts.takeFactorTry(
           ...[keys.factorKnownOf(account), wrong, ...lists],
           ...[at, ...tags, ...limits, ...flags, ...times],
         );
         if (waitMs > 0) return { waitMs };
         // If Redis is away now, the try stays counted until its window ends.
         const giveBack = async (forgotten: string) => {
-          const list = lists[place - 3] ?? '';
+          const list = lists[index - 3] ?? '';
           await scripts.giveBackFactorTry(wrong, list, share, at, forgotten).catch(() => undefined);
         };
         return {
@@ -219,7 +227,7 @@ export function createFactorLimit({ redis, keys, now, onInsured }: FactorLimitDe
         .zadd(known, ...seen)
         .zremrangebyrank(known, 0, -1 - maxKnown)
         .pexpire(known, knownMs);
-      // Without Redis the place stays unknown until its next login.
+      // Without Redis the device and network stay unknown until their next login.
       await write.exec().catch(() => undefined);
     },
   };

@@ -10,8 +10,7 @@ export interface RequestLimitRow {
   /** The first words of the docs' sentence, followed by `per` and `window`. */
   readonly counts: string;
   /**
-   * The unit that has a count of its own, such as a network (IPv4 /32 or IPv6 /64) or an account (id or e-mail
-   * address).
+   * The unit that has a count of its own, such as a network (IPv4 /32 or IPv6 /64) or an account (id or email address).
    */
   readonly per: 'network' | 'account' | 'e-mail address' | 'session' | 'internal service';
   readonly window: { readonly seconds: number; readonly text: string };
@@ -82,7 +81,7 @@ export const requestLimits = {
     rule: 'notice_address',
     setting: 'NOTICE_LIMIT_PER_ADDRESS',
     default: 6_000,
-    counts: 'notices of providers',
+    counts: 'security events of providers',
     per: 'network',
     window: minute,
     more: ', genuine or not',
@@ -292,7 +291,7 @@ export const specialLimits = {
   },
   login_account: {
     page: 'login-and-tokens.md',
-    counts: 'from all strangers',
+    counts: 'from all unknown devices and networks',
     limit: '{LOGIN_ACCOUNT_FREE_FAILURES} are free, then 1 s, 2 s … {LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS} s',
     settings: {
       LOGIN_ACCOUNT_FREE_FAILURES: integer(
@@ -309,8 +308,8 @@ export const specialLimits = {
   },
   login_account_day: {
     page: 'login-and-tokens.md',
-    counts: 'from all strangers, and from each known place for itself, in 24 hours',
-    limit: '{LOGIN_ACCOUNT_FAILURES_PER_DAY} for strangers, {LOGIN_KNOWN_FAILURES_PER_DAY} for each known place',
+    counts: 'from all unknown devices and networks together, and from each known one for itself, in 24 hours',
+    limit: '{LOGIN_ACCOUNT_FAILURES_PER_DAY} for unknown ones, {LOGIN_KNOWN_FAILURES_PER_DAY} for each known one',
     settings: {
       LOGIN_ACCOUNT_FAILURES_PER_DAY: integer(
         nistFailures,
@@ -326,33 +325,34 @@ export const specialLimits = {
   },
   login_account_overall: {
     page: 'login-and-tokens.md',
-    counts: 'over all places and paths, until a right one from a device that has shown the password before, or a reset',
+    counts:
+      'from everywhere, on all paths, until a right one from a device that has shown the password before, or a reset',
     limit: total,
     settings: {},
   },
   second_factor: {
     page: 'sign-in.md',
     counts:
-      'wrong second factors of one account: in 15 minutes from all strangers, and from each known place for itself; over all places and paths until a right one from a device that holds something, or a recovery',
+      'wrong second factors of one account: in 15 minutes from all unknown devices and networks together, and from each known one for itself; from everywhere and on all paths until a right one from a device that holds something, or a recovery',
     limit: `5 each; ${total}`,
     settings: {},
   },
   code_account: {
     page: 'account.md',
     counts:
-      'in any 24 hours, all purposes together: codes for one account from all strangers; from all known places and sessions; and, once the address is verified, from each place that [stays](./login-and-tokens.md#who-is-known). Changes of address: one count for each account',
+      'in any 24 hours, all purposes together: codes for one account from all unknown devices and networks; from all known ones and sessions; and, once the email address is verified, from each one that [stays](./login-and-tokens.md#who-is-known). Changes of the email address: one count for each account',
     limit: '{CODE_LIMIT_PER_ACCOUNT} each',
     settings: {
       CODE_LIMIT_PER_ACCOUNT: integer(
         5,
         { maximum: 100 },
-        'Codes by e-mail for one account in 24 hours: for all unknown networks and devices together, for all known ones, and for each place of the registration or of an earlier code; also those of all accounts that want to change to one and the same e-mail address',
+        'Codes by e-mail for one account in 24 hours: for all unknown networks and devices together, for all known ones, and for each device or network of the registration or of an earlier code; also those of all accounts that want to change to one and the same email address',
       ),
     },
   },
   code_recipient: {
     page: 'account.md',
-    counts: 'in any 24 hours: codes of all accounts for a change to one address, taken or free',
+    counts: 'in any 24 hours: codes of all accounts for a change to one email address, taken or free',
     limit: '{CODE_LIMIT_PER_ACCOUNT}',
     settings: {},
   },

@@ -17,19 +17,21 @@ import { createSettledLimit } from './settled-limit.ts';
 
 /** The account that a code is requested for, and the source of the request. */
 export interface CodeOrder {
-  /** Address of the account. */
+  /** Email address of the account. */
   readonly email: string;
   /** True if the mailbox is known to belong to the account. */
   readonly isVerified: boolean;
   /** True if the request comes with a session or the password. */
   readonly hasAccess: boolean;
-  /** Time of the account's latest recovery, from which on the codes of known places and sessions count anew. */
+  /**
+   * Time of the account's latest recovery, from which on the codes of known devices, networks and sessions count anew.
+   */
   readonly recoveredAt?: Date | undefined;
-  /** Given if the code goes to another address than the account's. */
+  /** Given if the code goes to another email address than the account's. */
   readonly change?: {
-    /** Name by which the user's codes are counted. A change of the address must not begin a new count. */
+    /** Name by which the user's codes are counted. A change of the email address must not begin a new count. */
     readonly userId: string;
-    /** Address that the code goes to, or would go to if no other account had the address. */
+    /** Email address that the code goes to, or would go to if no other account had it. */
     readonly to: string;
   };
 }
@@ -40,13 +42,13 @@ export interface CodeOrder {
  */
 export interface LoginAttempt {
   /**
-   * Called when the password was wrong or there is no such account. `isLast`: over all places of the account, this one
-   * has no further try, and the owner should know.
+   * Called when the password was wrong or there is no such account. `isLast`: this device or network has no further try
+   * in the account's total, and the owner should know.
    */
   fail(): Promise<{ readonly isLast: boolean }>;
   /**
-   * Called when the password was right. The account then knows this device and network, unless the login is half done
-   * because a second factor must follow.
+   * Called when the password was right. The account then knows this device and network, unless the login awaits its
+   * second factor.
    */
   succeed(login?: { readonly isAwaitingFactor: boolean }): Promise<void>;
 }
@@ -73,7 +75,7 @@ type CountRequests = {
     : (who: Counted<RequestRows[L]>, origin: RequestOrigin) => Promise<void>;
 };
 
-/** The account, session or sibling that a row counts. */
+/** The account, session or internal service that a row counts. */
 type Counted<R> = R extends { readonly isGivenBack: true } ? CountedAccount : string;
 
 /**
@@ -82,11 +84,11 @@ type Counted<R> = R extends { readonly isGivenBack: true } ? CountedAccount : st
  */
 export interface Limits extends CountRequests {
   /**
-   * Counts a code by e-mail. Strangers can't use up the codes of the devices and networks that the account knows. A
-   * code to another address than the account's also counts for that address, over all accounts.
+   * Counts a code by e-mail. Unknown devices can't use up the codes of known devices and networks. A code to another
+   * email address than the account's also counts for that one, over all accounts.
    */
   requestCode(order: CodeOrder, origin: RequestOrigin): Promise<void>;
-  /** Counts the denials that the sibling was sent as if they were further requests of the sibling. Never raises. */
+  /** Counts the denials that the internal service was sent as if they were further requests of it. Never raises. */
   revocationsSent(internalService: string, count: number): Promise<void>;
   /**
    * The steps of the returned attempt also raise the error, so that of simultaneous attempts no more get a verdict than
@@ -94,14 +96,14 @@ export interface Limits extends CountRequests {
    */
   logIn(email: string, origin: RequestOrigin): Promise<LoginAttempt>;
   /**
-   * Like `logIn`, for a password that is sent with a session. The session is its place, not the device: a thief with
-   * another way in can open a session under the device's id. It does not count for the network's total of logins, and
-   * the account learns no device or network from it.
+   * Like `logIn`, for a password that is sent with a session. It counts for the session, not for the device: a thief
+   * with another sign-in method can open a session under the device's id. It does not count for the network's total of
+   * logins, and the account learns no device or network from it.
    */
   guess(email: string, session: Pick<VerifiedAccessToken, 'sid' | 'amr'>, origin: RequestOrigin): Promise<LoginAttempt>;
   /** Like `logIn`, for a repeated registration. It does not count for the network's total of logins. */
   replay(email: string, origin: RequestOrigin): Promise<LoginAttempt>;
-  /** Takes a try of a second factor. Strangers can't use up the tries of the places that the account knows. */
+  /** Takes a try of a second factor. Unknown devices can't use up the tries of known devices and networks. */
   secondFactor(attempt: FactorAttempt, origin: RequestOrigin): Promise<FactorTry>;
   /**
    * Called when a login without password was right. The account then knows this device and network, and their failures
@@ -115,13 +117,13 @@ export interface Limits extends CountRequests {
    */
   completed(email: string, origin: RequestOrigin, jkt?: string, hasPassword?: boolean): Promise<void>;
   /**
-   * Called when the account has been created, or its address proved for the first time. It then knows only this device
-   * and network, none of them for its second factor, and earlier failures no longer count. Never raises.
+   * Called when the account has been created, or its email address proved for the first time. It then knows only this
+   * device and network, none of them for its second factor, and earlier failures no longer count. Never raises.
    */
   registered(email: string, origin: RequestOrigin): Promise<void>;
   /**
-   * Called when the account has a new address, to which the session has changed it. Like `registered`, but the totals of
-   * wrong passwords and second factors go on.
+   * Called when the account has a new email address, to which the session has changed it. Like `registered`, but the
+   * totals of wrong passwords and second factors go on.
    */
   moved(
     change: { readonly from: string; readonly to: string },
@@ -130,7 +132,7 @@ export interface Limits extends CountRequests {
   ): Promise<void>;
   /**
    * Called when a code from the account's mailbox has set a new password. The account then knows this device and
-   * network too, and failures of strangers no longer count. Never raises.
+   * network too, and failures of unknown devices no longer count. Never raises.
    */
   proved(email: string, origin: RequestOrigin): Promise<void>;
   /**
@@ -143,7 +145,7 @@ export interface Limits extends CountRequests {
 /** The account of a refused request, as far as the limit knows it. */
 export interface RefusedAccount {
   readonly user_id?: string | undefined;
-  /** Pseudonym of its address. */
+  /** Pseudonym of its email address. */
   readonly account?: string;
 }
 
@@ -162,7 +164,7 @@ export interface LimitsDeps {
   readonly onInsured: () => void;
 }
 
-/** Usual network of one internet connection: an IPv4 address, or a /64 with any number of addresses. */
+/** Usual network of one internet connection: an IPv4 address, or a /64 with any number of IPv6 addresses. */
 const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
 
 /** Number of denials in an answer that count as one question. */
@@ -206,7 +208,7 @@ function isByPasskey(session: Pick<VerifiedAccessToken, 'amr'> | undefined): boo
 /** Names the device of a session, which the session has made known. */
 const heldInSession = ({ device_id }: Pick<VerifiedAccessToken, 'device_id'>) => `session:${device_id}`;
 
-/** Creates the limits of passwords. */
+/** Limits passwords. */
 function createAttempts(
   logins: LoginLimits,
   refuse: Refuse,
@@ -244,8 +246,8 @@ function createAttempts(
 }
 
 /**
- * Creates the rate limits (docs/specification/requests.md, "Limits"). If Redis is away, each process counts for itself,
- * so no request is refused or delayed for that reason.
+ * Limits requests (docs/specification/requests.md, "Limits"). If Redis is away, each process counts for itself, so no
+ * request is refused or delayed for that reason.
  */
 export function createLimits(deps: LimitsDeps): Limits {
   const { redis, keyPrefix, secret, settings, onRefused, now, onInsured } = deps;
@@ -273,8 +275,8 @@ export function createLimits(deps: LimitsDeps): Limits {
     async requestCode({ email, isVerified, hasAccess, recoveredAt, change }, origin) {
       const refusal = await accountCodes.count({
         ...identityOf(email, origin),
-        // Pinned sources have no counts of their own during a change of the address. The change pins the requester's
-        // device and network, and would give them fresh counts each time.
+        // Pinned sources have no counts of their own during a change of the email address. The change pins the
+        // requester's device and network, and would give them new counts each time.
         hasOwnCounts: isVerified && change === undefined,
         hasAccess,
         recoveredAt,

@@ -13,7 +13,7 @@ export interface Refusal {
   readonly waitMs: number;
 }
 
-/** A counted failure after which, over all places of the account, this one has no further try. */
+/** A counted failure after which this device or network has no further try in the account's total. */
 export interface LastFailure {
   readonly isLast: true;
 }
@@ -45,18 +45,18 @@ export interface LoginSteps {
   confirm(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
    * Called when the account has been created. It then knows this device and network, and they are pinned. Earlier
-   * failures at its e-mail address were no guesses at its secrets, and are forgotten.
+   * failures at its email address were no guesses at its secrets, and are forgotten.
    */
   register(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
-   * Like `register`, for the new address of an account. The wrong verdicts over all places go on: a change of the address
-   * takes no password, so a thief could begin them anew.
+   * Like `register`, for the new email address of an account. The total of wrong verdicts goes on: a change of the
+   * address takes no password, so a thief could begin them anew.
    */
   move(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
    * Called when a code from the account's mailbox has set a new password. The account then knows this device and
-   * network too, and they are pinned. Their failures and those of all strangers were no guesses at this password, and
-   * are forgotten.
+   * network too, and they are pinned. Their failures and those of all unknown devices were no guesses at this password,
+   * and are forgotten.
    */
   prove(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
@@ -84,7 +84,7 @@ export interface LoginLimitsDeps {
   readonly now: () => number;
   /** Called if Redis did not answer and the process counted the attempt on its own. */
   readonly onInsured: (error: unknown) => void;
-  /** The most accounts for which failures by strangers are kept. */
+  /** Limit for the accounts for which failures of unknown devices are kept. */
   readonly accountLru?: number | undefined;
 }
 
@@ -119,8 +119,8 @@ type LoginStep = keyof LoginLimits;
 type InsuredStep = (identity: LoginIdentity) => Promise<Refusal | undefined>;
 
 /**
- * Creates the limits on guessing passwords (docs/specification/login-and-tokens.md, "Wrong passwords"; NIST SP
- * 800-63B-4, section 3.2.2). Each step is one round trip to Redis.
+ * Limits the guessing of passwords (docs/specification/login-and-tokens.md, "Wrong passwords"; NIST SP 800-63B-4,
+ * section 3.2.2). Each step is one round trip to Redis.
  */
 export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
   const { redis, keys, networks, settings, now, onInsured, accountLru = accountLruLimit } = deps;
@@ -191,9 +191,8 @@ const sourceWindowSeconds = 15 * 60;
 const daySeconds = 86_400;
 
 /**
- * Creates the limits on guessing passwords that apply while Redis is away. Their rules are coarser, and each process
- * counts in its memory. They know no device and no network, so once an account has reached its daily limit of failures,
- * every client waits.
+ * Limits the guessing of passwords while Redis is away. The rules are coarser, and each process counts in its memory.
+ * They know no device and no network, so once an account has reached its daily limit of failures, every client waits.
  */
 function createLoginInsurance(settings: LoginSettings): Readonly<Record<keyof LoginSteps, InsuredStep>> {
   const sources = createMemoryCounts(sourceWindowSeconds);

@@ -3,7 +3,7 @@ import type { RequestLimit } from './request-limit.ts';
 
 /** The account, device and network of a login attempt. */
 export interface LoginIdentity {
-  /** The e-mail address in the form in which addresses are compared. There may be no account with it. */
+  /** The email address in the form in which addresses are compared. There may be no account with it. */
   readonly emailKey: string;
   /** Names that which the device holds (`heldBy`), or a session. Without it, no device is remembered. */
   readonly holder: string | undefined;
@@ -14,7 +14,7 @@ export interface LoginIdentity {
     /** True if the session's user has shown the password in it. */
     readonly hasPassword: boolean;
   };
-  /** Given if the account had another address before. */
+  /** Given if the account had another email address before. */
   readonly former?: {
     readonly emailKey: string;
     /** Names of the devices and sessions whose wrong verdicts go on, like those of the network and of everybody. */
@@ -28,7 +28,7 @@ interface LoginNames {
   readonly device: string;
   readonly network: string;
   readonly account: string;
-  /** Fields of the former address that go on, each followed by its name for the new address. */
+  /** Fields of the former email address that go on, each followed by its name for the new one. */
   readonly kept: readonly string[];
 }
 

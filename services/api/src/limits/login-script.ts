@@ -12,9 +12,10 @@ local function seen_at(known, tag)
 end`;
 
 /**
- * Part of the scripts that count wrong verdicts on a secret of an account, over all its places. `wrong` is a hash: tag of
- * a device or network that was known by the secret → its verdicts, `all` → those of everybody else, `since` → the time
- * of the recovery from which they count. An api that has read the account before the recovery begins nothing anew.
+ * Part of the scripts that count wrong verdicts on a secret of an account, from all devices and networks. `wrong` is a
+ * hash: tag of a device or network that was known by the secret → its verdicts, `all` → those of everybody else,
+ * `since` → the time of the recovery from which they count. An api that has read the account before the recovery begins
+ * nothing anew.
  */
 export const totalScript = `
 local function share_of(wrong, known, shared_most, own_most)
@@ -46,18 +47,18 @@ end`;
  *   failures (times, newest first)
  * - 5 and 6: the same for the network
  * - 7 and 8: the same for the account
- * - 9: the accounts with failures by strangers
+ * - 9: the accounts with failures from unknown devices and networks
  * - 10: the devices and networks whose user has shown the password (sorted set: tag → time)
- * - 11: the wrong verdicts on the password, over all places (see {@link totalScript})
+ * - 11: the wrong verdicts on the password, from everywhere (see {@link totalScript})
  * - 12: the accounts with such verdicts
  * - 13 and 14: of the second factor, the known devices and networks, and the wrong verdicts
- * - 15, 16 and 17, for `move`: as 10, 11 and 14, of the former address
+ * - 15, 16 and 17, for `move`: as 10, 11 and 14, of the former email address
  *
  * ARGV, with times in milliseconds since the epoch by the clock of the api:
  * - 1: the step. Before the hash: `check` for a login, `checkGuess` for another guess. After it: `fail`, `succeed` or
  *   `confirm`. Without a hash: `know` for a login without password, `complete` for one whose password was right before,
- *   `register` for a new account, `move` for an account's new address, `prove` for a proof of the mailbox with a new password, `verify` for a proof of the
- *   mailbox alone.
+ *   `register` for a new account, `move` for an account's new email address, `prove` for a proof of the mailbox with a
+ *   new password, `verify` for a proof of the mailbox alone.
  * - 2: the time now
  * - 3 and 4: the tags of the device (empty if there is none) and of the network
  * - 5 and 6: how long, and how many, devices and networks are remembered after a success
@@ -70,13 +71,14 @@ end`;
  * - 16: length of the network's window
  * - 17: number of pinned devices and networks
  * - 18: tag of the account
- * - 19: number of accounts whose failures by strangers, and whose wrong verdicts, are kept
+ * - 19: number of accounts whose failures from unknown devices, and whose wrong verdicts, are kept
  * - 20 and 21: 1 if the device is a session, and if that session's user has shown the password
  * - 22 and 23: limits for the wrong verdicts of everybody, and of one such device or network
- * - from 24 on, for `move`: fields of 15, 16 and 17 that go on, each followed by its name for the new address
+ * - from 24 on, for `move`: fields of 15, 16 and 17 that go on, each followed by its name for the new email address
  *
- * Returns the rule that refuses (or '') and the milliseconds to wait, and after `fail` 1 if this place has no further try
- * in the total. A refused step changes nothing except the number of the network's logins, which `check` counts.
+ * Returns the rule that refuses (or '') and the milliseconds to wait, and after `fail` 1 if this device or network has
+ * no further try in the total. A refused step changes nothing except the number of the network's logins, which `check`
+ * counts.
  */
 export const loginScript = `${placesScript}${totalScript}${accountLruScript}
 local step, now, device, network = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
@@ -112,10 +114,10 @@ local function know_both()
 end
 local function prove_both()
   for _, tag in ipairs({network, device}) do
-    -- Before its second factor, a login proves no new place. Otherwise a thief of the password pushes the owner's out.
+    -- Before its second factor, a login proves no new device. Otherwise a thief of the password pushes the owner's out.
     local is_new = not redis.call('ZSCORE', KEYS[10], tag) and not redis.call('ZSCORE', KEYS[2], tag)
-    local is_half = step == 'confirm' and ARGV[20] == '0'
-    if tag ~= '' and not (is_half and is_new) then redis.call('ZADD', KEYS[10], now, tag) end
+    local is_awaiting_factor = step == 'confirm' and ARGV[20] == '0'
+    if tag ~= '' and not (is_awaiting_factor and is_new) then redis.call('ZADD', KEYS[10], now, tag) end
   end
   redis.call('PEXPIRE', KEYS[10], known_ms)
   local over = redis.call('ZRANGE', KEYS[10], 0, -1 - tonumber(ARGV[6]))
@@ -128,12 +130,12 @@ local function forget_wrong()
   redis.call('ZREM', KEYS[12], ARGV[18])
 end
 local function join_wrong()
-  join_crowd(KEYS[12], ARGV[18], now, known_ms, tonumber(ARGV[19]), function(tag)
+  join_lru(KEYS[12], ARGV[18], now, known_ms, tonumber(ARGV[19]), function(tag)
     redis.call('DEL', key_of(KEYS[11], tag))
   end)
 end
 if has_new_address or step == 'prove' or step == 'verify' then
-  -- This is read first, because the new address may be the former one in another spelling.
+  -- This is read first, because the new email address may be the former one in another spelling.
   local kept = {}
   for i = 24, #ARGV, 2 do
     local at = redis.call('ZSCORE', KEYS[15], ARGV[i])
@@ -158,7 +160,7 @@ if has_new_address or step == 'prove' or step == 'verify' then
   return {'', 0}
 end
 
-local function spent(key, allowance)
+local function used_up_ms(key, allowance)
   local at = redis.call('LINDEX', key, allowance - 1)
   return at and math.max(0, at + day - now) or 0
 end
@@ -172,29 +174,29 @@ local function has_shown(tag)
   return tag == device and ARGV[21] == '1' or seen_at(KEYS[10], tag) + known_ms > now
 end
 
--- A device that holds something comes first, then the network. A place that is used up falls back to the next. A session
--- has no other place, so that its thief does not use up those of a login. Logins without password can push a device out
+-- A device that holds something comes first, then the network. A count that is used up falls back to the next. A session
+-- has no other count, so that its thief does not use up those of a login. Logins without password can push a device out
 -- of the known ones, but not out of those that have shown the password.
-local places = {}
-if ARGV[20] == '1' or is_known(device) or has_shown(device) then places[1] = 3 end
+local sources = {}
+if ARGV[20] == '1' or is_known(device) or has_shown(device) then sources[1] = 3 end
 if ARGV[20] == '0' then
-  if is_known(network) then places[#places + 1] = 5 end
-  places[#places + 1] = 7
+  if is_known(network) then sources[#sources + 1] = 5 end
+  sources[#sources + 1] = 7
 end
 
-local place, rule, longest
-for _, each in ipairs(places) do
+local source_key, rule, longest
+for _, each in ipairs(sources) do
   local name, ms = 'login_source', wait(KEYS[each == 7 and 5 or each])
   local function hold(other, other_ms)
     if other_ms > ms then name, ms = other, other_ms end
   end
   if each == 7 then
     hold('login_account', wait(KEYS[7]))
-    hold('login_account_day', spent(KEYS[8], account_allowance))
+    hold('login_account_day', used_up_ms(KEYS[8], account_allowance))
   else
-    hold('login_account_day', spent(KEYS[each + 1], known_allowance))
+    hold('login_account_day', used_up_ms(KEYS[each + 1], known_allowance))
   end
-  if not place or ms < longest then place, rule, longest = each, name, ms end
+  if not source_key or ms < longest then source_key, rule, longest = each, name, ms end
   if ms == 0 then break end
 end
 
@@ -231,14 +233,14 @@ local function note(key, allowance)
 end
 add_wrong(KEYS[11], share, known_ms)
 join_wrong()
-delay(KEYS[place == 7 and 5 or place], tonumber(ARGV[11]), tonumber(ARGV[12]))
-if place == 7 then
+delay(KEYS[source_key == 7 and 5 or source_key], tonumber(ARGV[11]), tonumber(ARGV[12]))
+if source_key == 7 then
   delay(KEYS[7], tonumber(ARGV[13]), tonumber(ARGV[14]))
   note(KEYS[8], account_allowance)
-  join_crowd(KEYS[9], ARGV[18], now, day, tonumber(ARGV[19]), function(tag)
+  join_lru(KEYS[9], ARGV[18], now, day, tonumber(ARGV[19]), function(tag)
     redis.call('DEL', key_of(KEYS[7], tag), key_of(KEYS[8], tag))
   end)
 else
-  note(KEYS[place + 1], known_allowance)
+  note(KEYS[source_key + 1], known_allowance)
 end
 return {'', 0, share_of(KEYS[11], proven, tonumber(ARGV[22]), tonumber(ARGV[23])) and 0 or 1}`;

@@ -17,13 +17,13 @@ export interface RequestLimitOptions {
   readonly seconds: number;
 }
 
-/** Counts the requests of a network, an account, a session or a sibling. */
+/** Counts the requests of a network, an account, a session or an internal service. */
 export interface RequestLimit {
   /** Length of the window, in milliseconds. */
   readonly windowMs: number;
   /**
-   * Returns the Redis key of that network, account, session or sibling. The key's value is the number of requests in
-   * the present window.
+   * Returns the Redis key of that network, account, session or internal service. The key's value is the number of
+   * requests in the present window.
    */
   keyOf(who: string): string;
   /**

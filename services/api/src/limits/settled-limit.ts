@@ -11,8 +11,8 @@ export interface SettledLimit extends Pick<RequestLimit, 'count'> {
  * Limit for the networks whose requests wait to be counted in Redis. Requests of further networks are counted at once.
  */
 const maxWaiting = 10_000;
-/** Limit for the crowded networks that a process remembers. */
-const rememberedCrowds = 10_000;
+/** Limit for the busy networks that a process remembers. */
+const rememberedBusy = 10_000;
 const keysInScript = 256;
 
 /**
@@ -20,13 +20,13 @@ const keysInScript = 256;
  * each counter. Returns for each counter its count and the milliseconds until its window ends.
  */
 const settleScript = `
-local told = {}
-for place, key in ipairs(KEYS) do
-  told[place * 2 - 1] = redis.call('INCRBY', key, ARGV[place + 1])
+local counts = {}
+for i, key in ipairs(KEYS) do
+  counts[i * 2 - 1] = redis.call('INCRBY', key, ARGV[i + 1])
   if redis.call('PTTL', key) < 0 then redis.call('PEXPIRE', key, ARGV[1]) end
-  told[place * 2] = redis.call('PTTL', key)
+  counts[i * 2] = redis.call('PTTL', key)
 end
-return told`;
+return counts`;
 
 type SettleScript = (keyCount: number, ...args: (string | number)[]) => Promise<number[]>;
 
@@ -47,7 +47,7 @@ export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimi
   const settleCounts = createSettleCounts(options, exact);
   const share = Math.floor(points / 1_000) * 10;
   // Created when it is first needed, because it allocates the memory of all its keys at once.
-  let crowded: LRUCache<string, true> | undefined;
+  let busy: LRUCache<string, true> | undefined;
   let waiting = new Map<string, number>();
   let underWay = new Map<string, number>();
   let settling = Promise.resolve();
@@ -60,8 +60,8 @@ export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimi
     for (let start = 0; start < counts.length; start += keysInScript) {
       for (const { who, count, endsInMs } of await settleCounts(counts.slice(start, start + keysInScript))) {
         if (count < points / 2) continue;
-        crowded ??= new LRUCache({ max: rememberedCrowds });
-        crowded.set(who, true, { ttl: Math.max(1, endsInMs) });
+        busy ??= new LRUCache({ max: rememberedBusy });
+        busy.set(who, true, { ttl: Math.max(1, endsInMs) });
       }
     }
     underWay = new Map();
@@ -85,7 +85,7 @@ export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimi
   }
 
   function mayWait(who: string): boolean {
-    if (share === 0 || exact.refusedFor(who) > 0 || crowded?.has(who)) return false;
+    if (share === 0 || exact.refusedFor(who) > 0 || busy?.has(who)) return false;
     const count = (waiting.get(who) ?? 0) + (underWay.get(who) ?? 0);
     return count < share && (count > 0 || waiting.size < maxWaiting);
   }
@@ -109,8 +109,8 @@ interface Counted {
 }
 
 /**
- * Creates the function that counts several networks in one command. If Redis is away or slow, it counts them in this
- * process, because the command may have been carried out, and a second command would count twice.
+ * Counts several networks in one command. If Redis is away or slow, it counts them in this process, because the command
+ * may have been carried out, and a second command would count twice.
  */
 function createSettleCounts({ redis, seconds }: RequestLimitOptions, exact: RequestLimit) {
   redis.defineCommand('settleCounts', { lua: settleScript });
@@ -118,11 +118,11 @@ function createSettleCounts({ redis, seconds }: RequestLimitOptions, exact: Requ
   return async (counts: readonly (readonly [who: string, count: number])[]): Promise<Counted[]> => {
     const keys = counts.map(([who]) => exact.keyOf(who));
     try {
-      const notified = await script(keys.length, ...keys, seconds * 1_000, ...counts.map(([, count]) => count));
-      return counts.map(([who], place) => ({
+      const counted = await script(keys.length, ...keys, seconds * 1_000, ...counts.map(([, count]) => count));
+      return counts.map(([who], i) => ({
         who,
-        count: notified[place * 2] ?? 0,
-        endsInMs: notified[place * 2 + 1] ?? 0,
+        count: counted[i * 2] ?? 0,
+        endsInMs: counted[i * 2 + 1] ?? 0,
       }));
     } catch {
       return counts.map(([who, count]) => ({ who, ...exact.countHere(who, count) }));

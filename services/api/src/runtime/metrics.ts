@@ -28,7 +28,7 @@ export function createApiMetrics({ registry, setKeyFileRefused }: Metrics, provi
     ...createFallbackMetrics(registry),
     revocationReads: new Counter({
       name: 'auth_revocation_feed_reads_total',
-      help: 'Answers of the revocation feed, by the secret of the sibling and their content: nothing, news, page, refused',
+      help: 'Answers of the revocation feed, by the secret of the internal service and their content: nothing, news, page, refused',
       labelNames: ['secret', 'content'],
       registers: [registry],
     }),
@@ -61,7 +61,7 @@ export function createApiMetrics({ registry, setKeyFileRefused }: Metrics, provi
 
 const registrationModes: readonly string[] = SpaceCreationMode.enum;
 
-/** Creates the counters of work that is done in another way while Redis is away. */
+/** Creates the counters of work that is done otherwise while Redis is away. */
 function createFallbackMetrics(registry: Metrics['registry']) {
   const registers = [registry];
   return {

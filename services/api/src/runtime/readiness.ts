@@ -13,7 +13,7 @@ export interface ReadinessDeps {
   readonly elapsed?: () => number;
 }
 
-/** A mongos, a load balancer or a single server tells of no election, so no answer could be confirmed. */
+/** A mongos, a load balancer or a single server reports no election, so no answer could be confirmed. */
 const noReplicaSet = 'MONGODB_URI must name the members of a replica set';
 
 /** Returns the checks of readiness. Only MongoDB must answer, with its indexes, before the api takes requests. */
@@ -45,9 +45,9 @@ export function readinessChecks({ connections, config, logger, elapsed = () => p
 const [lookEveryMs, lookAgainMs] = [60_000, 5_000];
 
 /**
- * Creates the check that the unique indexes are there. Without one of them, simultaneous requests would break a promise,
- * such as that of one account for each address. It looks at the first probe and then once a minute. If a look fails,
- * the last one counts.
+ * Checks that the unique indexes are there. Without one of them, simultaneous requests would break a promise, such as
+ * that of one account for each email address. It looks at the first probe and then once a minute. If a look fails, the
+ * last one counts.
  */
 function createIndexCheck(db: Db, logger: Pick<Logger, 'error'>, elapsed: () => number): Check {
   let missing: string | undefined;

@@ -7,7 +7,7 @@ import type { Logger } from '@auth-account/telemetry';
 const usualLimitMs = 2_000;
 
 /**
- * Logins of the rehearsal, one round after the other. Two at once make MongoDB's driver open a second connection. More
+ * Logins of the warm-up, one round after the other. Two at once make MongoDB's driver open a second connection. More
  * rounds would cost more than they save the first clients.
  */
 const [rounds, atOnce] = [2, 2];
@@ -23,8 +23,8 @@ export interface WarmUpDeps {
 }
 
 /**
- * Rehearses logins before the api listens, so that V8 has compiled their code, and connections to MongoDB are open, when
- * the first client logs in. The requests come through a pair of streams in place of a port. The hash thread is warm
+ * Warms up with logins before the api listens, so that V8 has compiled their code, and connections to MongoDB are open,
+ * when the first client logs in. The requests come through a pair of streams instead of a port. The hash thread is warm
  * already, because it has made the dummy hash, and so is the key that signs access tokens, because it was tried out.
  *
  * A failure is logged as a warning, and the start goes on: the first clients then wait as long as they would without
@@ -71,5 +71,5 @@ async function runWarmUp(server: Server, signal: AbortSignal): Promise<void> {
   // Destroyed, it no longer listens to the signal, which outlives the warm-up.
   const answer = await text(addAbortSignal(signal, client)).finally(() => client.destroy());
   const [line] = answer.split('\r\n', 1);
-  if (line !== 'HTTP/1.1 401 Unauthorized') throw new Error(`the rehearsed login was answered ${line}`);
+  if (line !== 'HTTP/1.1 401 Unauthorized') throw new Error(`the warm-up login was answered ${line}`);
 }

@@ -12,9 +12,8 @@ export interface AssertNotDeniedDeps {
 }
 
 /**
- * Creates the last check of an access token. It refuses a token whose session is revoked, or that is older than the
- * session's claims. It reads the deny list. If Redis is away or was emptied, or if the list may be incomplete, it reads
- * MongoDB.
+ * Refuses an access token whose session is revoked, or that is older than the session's claims. It reads the deny list.
+ * If Redis is away or was emptied, or if the list may be incomplete, it reads MongoDB.
  *
  * Raises `IAD_JWT_ACCESS_INVALID`. If neither store answers, it accepts no token and raises MongoDB's error (503).
  */

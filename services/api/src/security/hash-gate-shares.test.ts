@@ -55,7 +55,7 @@ describe('waiting at the hash gate', () => {
   test('one source may take a quarter of the waiting slots while others wait', async () => {
     const { ask, refused, shed, gate } = openGate();
     for (const source of ['cook', 'office', 'office', 'office', 'guest', 'office']) await ask(source);
-    // A quarter of the eight places is two.
+    // A quarter of eight is two.
     expect([refused, shed]).toEqual([['office'], ['share']]);
     expect(gate.waiting).toBe(4);
   });

@@ -9,7 +9,7 @@ export interface HashGateOptions {
   /** Limit for the milliseconds between the receipt of a request and the start of its hash. */
   readonly waitMs: number;
   /**
-   * Called if a hash was refused because no place was free, the client's network already held its share, or the time
+   * Called if a hash was refused because the queue was full, the client's network already held its share, or the time
    * limit was over.
    */
   readonly onShed?: (reason: ShedReason) => void;
@@ -27,24 +27,24 @@ export type ShedReason = (typeof shedReasons)[number];
 
 /** The client for which a hash is made. */
 export interface HashClient {
-  /** The client's network. All clients of one source share the source's part of the places. */
+  /** The client's network. All clients of one source share the source's part of the queue. */
   readonly source: string;
   /** Time at which its request was received, on the clock of `performance.now()`; the present time by default. */
   readonly receivedAt?: number | undefined;
 }
 
-/** Runs the one hash of a place when a slot is free. Raises `ERR-OVERLOADED` if no slot is free in time. */
+/** Runs the queued hash when a slot is free. Raises `ERR-OVERLOADED` if no slot is free in time. */
 export type RunHash = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Admits work on password hashes. */
 export interface HashGate {
   /**
-   * Takes a place for one hash, and gives it back when the hash was made or `use` has ended. There is a place for each
-   * slot and each hash that may wait, but only for as many hashes as should finish in half of the time limit. Raises
-   * `ERR-OVERLOADED` at once if there is no place.
+   * Queues one hash, until it was made or `use` has ended. The queue has capacity for each slot and each hash that may
+   * wait, but only for as many hashes as should finish in half of the time limit. Raises `ERR-OVERLOADED` at once if it
+   * is full.
    *
-   * - While others wait, no source gets more than a quarter of the places, unless there is a slot for every place.
-   * - If all places are taken, a source that holds fewer places takes over the newest place of the source that holds
+   * - While others wait, no source gets more than a quarter of the queue, unless there is a slot for every queued hash.
+   * - If the queue is full, the hash of a source that has fewer queued displaces the newest of the source that has
    *   most.
    *
    * So a flood slows down the sources that cause it. A new source waits for the hashes that run, and for one hash of
@@ -65,17 +65,17 @@ const newestShare = 0.1;
 /** Part of the time limit that is planned for hashes. The rest is a reserve. */
 const plannedShare = 0.5;
 
-/** Limit for the part of all places that one source may hold while others wait. */
+/** Limit for the part of the queue that one source may hold while others wait. */
 const largestShare = 0.25;
 
 /**
- * Creates the gate before Argon2, the only expensive work of the service. More simultaneous hashes than cores would
- * gain nothing, and each hash takes memory. In an unbounded queue, answers would come after their clients have left.
- * Sources take turns at the slots.
+ * Admits work to Argon2, the only expensive work of the service. More simultaneous hashes than cores would gain
+ * nothing, and each hash takes memory. In an unbounded queue, answers would come after their clients have left. Sources
+ * take turns at the slots.
  */
 export function createHashGate(options: HashGateOptions): HashGate {
   const { slots, waitMs, onShed, onDone, now = () => performance.now() } = options;
-  const places = createHashQueue();
+  const queue = createHashQueue();
   let running = 0;
   let hashMs = 0;
 
@@ -84,36 +84,36 @@ export function createHashGate(options: HashGateOptions): HashGate {
     return new AppError('ERR-OVERLOADED', { retryAfterSeconds });
   }
 
-  async function enter(place: QueuedHash): Promise<void> {
-    if (place.state === 'over') throw shed('share');
-    if (place.state !== 'free') throw new Error('a place at the hash gate is for one hash');
-    const leftMs = place.receivedAt + waitMs - now();
+  async function enter(hash: QueuedHash): Promise<void> {
+    if (hash.state === 'over') throw shed('share');
+    if (hash.state !== 'free') throw new Error('a queued hash runs once');
+    const leftMs = hash.receivedAt + waitMs - now();
     if (leftMs <= 0) throw shed('late');
-    if (running >= slots) return awaitSlot(places, place, leftMs, () => shed('late'));
+    if (running >= slots) return awaitSlot(queue, hash, leftMs, () => shed('late'));
     running += 1;
-    places.begin(place);
+    queue.begin(hash);
   }
 
   function leave(): void {
-    const next = places.next();
+    const next = queue.next();
     if (next === undefined) running -= 1;
     else {
-      // Hands the slot to the next place.
-      places.begin(next);
+      // Hands the slot to the next hash.
+      queue.begin(next);
       next.settle?.();
     }
   }
 
-  async function run<T>(place: QueuedHash, work: () => Promise<T>): Promise<T> {
+  async function run<T>(hash: QueuedHash, work: () => Promise<T>): Promise<T> {
     const asked = now();
-    await enter(place);
+    await enter(hash);
     const start = now();
     try {
       return await work();
     } finally {
       const took = now() - start;
       hashMs = hashMs === 0 ? took : hashMs + (took - hashMs) * newestShare;
-      places.giveBack(place);
+      queue.giveBack(hash);
       leave();
       onDone?.({ waitedMs: start - asked, tookMs: took });
     }
@@ -121,19 +121,19 @@ export function createHashGate(options: HashGateOptions): HashGate {
 
   return {
     async admit({ source, receivedAt = now() }, use) {
-      const refusal = assertCapacity(places, source, { slots, capacity: capacityOf(options, hashMs) }, () =>
+      const refusal = assertCapacity(queue, source, { slots, capacity: capacityOf(options, hashMs) }, () =>
         shed('share'),
       );
       if (refusal !== undefined) throw shed(refusal);
-      const place = places.take(source, receivedAt);
+      const hash = queue.take(source, receivedAt);
       try {
-        return await use((work) => run(place, work));
+        return await use((work) => run(hash, work));
       } finally {
-        places.giveBack(place);
+        queue.giveBack(hash);
       }
     },
     get waiting() {
-      return places.waiting();
+      return queue.waiting();
     },
     get running() {
       return running;
@@ -141,23 +141,23 @@ export function createHashGate(options: HashGateOptions): HashGate {
   };
 }
 
-/** Waits until the end of another hash frees a slot. Gives the place back if no slot is free in time. */
-function awaitSlot(places: HashQueue, place: QueuedHash, leftMs: number, lateError: () => Error): Promise<void> {
+/** Waits until the end of another hash frees a slot. Removes the hash from the queue if no slot is free in time. */
+function awaitSlot(queue: HashQueue, hash: QueuedHash, leftMs: number, lateError: () => Error): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(() => {
-    places.giveBack(place);
+    queue.giveBack(hash);
     reject(lateError());
   }, leftMs);
-  place.settle = (error) => {
+  hash.settle = (error) => {
     clearTimeout(timer);
     if (error === undefined) resolve();
     else reject(error);
   };
-  places.queue(place);
+  queue.enqueue(hash);
   return promise;
 }
 
-/** Returns the number of places whose hashes are expected to finish in time, even if every place makes its hash. */
+/** Returns the number of queued hashes that are expected to finish in time, even if every one is made. */
 function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: number): number {
   const most = slots + queueLimit;
   const inTime = hashMs === 0 ? most : Math.floor((waitMs * plannedShare * slots) / hashMs) + 1;
@@ -165,23 +165,23 @@ function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: numb
 }
 
 /**
- * Makes room for one more place of that source, if necessary by taking a place from another source. Returns the reason
- * if there is no room.
+ * Makes capacity for one more hash of that source, if necessary by removing one of another source. Returns the reason
+ * if there is none.
  */
 function assertCapacity(
-  places: HashQueue,
+  queue: HashQueue,
   source: string,
   { slots, capacity }: { readonly slots: number; readonly capacity: number },
   lossOf: () => Error,
 ): 'full' | 'share' | undefined {
-  const own = places.heldBy(source);
+  const own = queue.heldBy(source);
   const share = Math.max(1, Math.floor(capacity * largestShare));
-  // While there is a slot for every place that is taken, nobody waits for this source's slots.
-  if (own >= share && places.held() >= slots && places.othersWait(source)) return 'share';
-  if (places.held() < capacity) return undefined;
-  const displaced = places.youngestOfMoreThan(own + 1);
+  // While there is a slot for every queued hash, nobody waits for this source's slots.
+  if (own >= share && queue.held() >= slots && queue.othersWait(source)) return 'share';
+  if (queue.held() < capacity) return undefined;
+  const displaced = queue.youngestOfMoreThan(own + 1);
   if (displaced === undefined) return 'full';
-  places.giveBack(displaced);
+  queue.giveBack(displaced);
   displaced.settle?.(lossOf());
   return undefined;
 }

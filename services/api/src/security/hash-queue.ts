@@ -1,27 +1,26 @@
-/** Room for one hash at the gate. */
+/** A hash that runs, or may run later. */
 export interface QueuedHash {
   /** The network of the client. */
   readonly source: string;
   /** Time at which the request was received, on the clock of `performance.now()`. */
   readonly receivedAt: number;
-  /** `free`: the request has not asked for its hash yet. `over`: the place was given back or taken away. */
+  /** `free`: the request has not asked for its hash yet. `over`: it has left the queue. */
   state: 'free' | 'waiting' | 'running' | 'over';
   /** Ends the wait for a slot, with success if there is no error. */
   settle?: (error?: Error) => void;
 }
 
-/** The places of one source, oldest first. */
+/** The hashes of one source, oldest first. */
 interface Held {
-  readonly places: Set<QueuedHash>;
-  /** Number of places whose hashes do not run. They can be taken away without losing work. */
+  readonly hashes: Set<QueuedHash>;
+  /** Number of hashes that do not run. They can be removed without losing work. */
   idle: number;
 }
 
 export type HashQueue = ReturnType<typeof createHashQueue>;
 
 /**
- * Creates the record of the places that are held at the hash gate, by source, and of the source whose turn is next. It
- * does not enforce limits; the gate does.
+ * Records the queued hashes by source, and the source whose turn is next. It does not enforce limits; the gate does.
  */
 export function createHashQueue() {
   const bySource = new Map<string, Held>();
@@ -37,80 +36,77 @@ export function createHashQueue() {
   return {
     held: () => held,
     waiting: turns.waiting,
-    /** Takes the next place out of the queue. */
+    /** Takes the next hash out of the queue. */
     next: turns.next,
-    heldBy: (source: string) => bySource.get(source)?.places.size ?? 0,
-    /** Returns true if another source has a place whose hash has not begun. */
+    heldBy: (source: string) => bySource.get(source)?.hashes.size ?? 0,
+    /** Returns true if another source has a hash that has not begun. */
     othersWait: (source: string) => idle > (bySource.get(source)?.idle ?? 0),
     /**
-     * Returns the newest idle place of the source that holds most places. It considers only sources that hold more than
-     * `count` places and have an idle place.
+     * Returns the newest idle hash of the source that has most. It considers only sources that have more than `count`
+     * and an idle one.
      */
     youngestOfMoreThan: (count: number) => youngestOfLargest(bySource.values(), count),
     take(source: string, receivedAt: number): QueuedHash {
-      const place: QueuedHash = { source, receivedAt, state: 'free' };
-      const own = bySource.get(source) ?? { places: new Set(), idle: 0 };
+      const hash: QueuedHash = { source, receivedAt, state: 'free' };
+      const own = bySource.get(source) ?? { hashes: new Set(), idle: 0 };
       bySource.set(source, own);
-      own.places.add(place);
+      own.hashes.add(hash);
       countIdle(own, 1);
       held += 1;
-      return place;
+      return hash;
     },
-    /** Gives the place a slot. */
-    begin(place: QueuedHash): void {
-      place.state = 'running';
-      countIdle(bySource.get(place.source), -1);
+    /** Gives the hash a slot. */
+    begin(hash: QueuedHash): void {
+      hash.state = 'running';
+      countIdle(bySource.get(hash.source), -1);
     },
-    queue(place: QueuedHash): void {
-      place.state = 'waiting';
-      turns.add(place);
+    enqueue(hash: QueuedHash): void {
+      hash.state = 'waiting';
+      turns.add(hash);
     },
-    /** Gives a place back. Does nothing if it was given back before. */
-    giveBack(place: QueuedHash): void {
-      if (place.state === 'over') return;
-      const own = bySource.get(place.source);
-      if (isIdle(place)) countIdle(own, -1);
-      turns.remove(place);
-      place.state = 'over';
+    /** Removes the hash. Does nothing if it was removed before. */
+    giveBack(hash: QueuedHash): void {
+      if (hash.state === 'over') return;
+      const own = bySource.get(hash.source);
+      if (isIdle(hash)) countIdle(own, -1);
+      turns.remove(hash);
+      hash.state = 'over';
       held -= 1;
-      own?.places.delete(place);
-      if (own?.places.size === 0) bySource.delete(place.source);
+      own?.hashes.delete(hash);
+      if (own?.hashes.size === 0) bySource.delete(hash.source);
     },
   };
 }
 
-/**
- * Creates the queue of places that wait for a slot. Sources take turns. Within a source, the first place that was
- * queued is served first.
- */
+/** Queues the hashes that wait for a slot. Sources take turns. Within a source, the first one is served first. */
 function createTurns() {
-  /** The waiting places by source. The source whose turn is next comes first. */
+  /** The waiting hashes by source. The source whose turn is next comes first. */
   const turns = new Map<string, Set<QueuedHash>>();
   let waiting = 0;
   return {
     waiting: () => waiting,
-    add(place: QueuedHash): void {
-      const queue = turns.get(place.source) ?? new Set();
-      turns.set(place.source, queue);
-      queue.add(place);
+    add(hash: QueuedHash): void {
+      const queue = turns.get(hash.source) ?? new Set();
+      turns.set(hash.source, queue);
+      queue.add(hash);
       waiting += 1;
     },
     next(): QueuedHash | undefined {
       const [turn] = turns;
-      const [place] = turn?.[1] ?? [];
-      if (turn === undefined || place === undefined) return undefined;
+      const [hash] = turn?.[1] ?? [];
+      if (turn === undefined || hash === undefined) return undefined;
       const [source, queue] = turn;
-      queue.delete(place);
+      queue.delete(hash);
       turns.delete(source);
       if (queue.size > 0) turns.set(source, queue);
       waiting -= 1;
-      return place;
+      return hash;
     },
-    /** Does nothing if the place does not wait. */
-    remove(place: QueuedHash): void {
-      const queue = turns.get(place.source);
-      if (queue?.delete(place)) waiting -= 1;
-      if (queue?.size === 0) turns.delete(place.source);
+    /** Does nothing if the hash does not wait. */
+    remove(hash: QueuedHash): void {
+      const queue = turns.get(hash.source);
+      if (queue?.delete(hash)) waiting -= 1;
+      if (queue?.size === 0) turns.delete(hash.source);
     },
   };
 }
@@ -118,9 +114,9 @@ function createTurns() {
 function youngestOfLargest(sources: Iterable<Held>, count: number): QueuedHash | undefined {
   let largest: Held | undefined;
   for (const each of sources) {
-    if (each.idle > 0 && each.places.size > (largest?.places.size ?? count)) largest = each;
+    if (each.idle > 0 && each.hashes.size > (largest?.hashes.size ?? count)) largest = each;
   }
-  return largest && [...largest.places].findLast(isIdle);
+  return largest && [...largest.hashes].findLast(isIdle);
 }
 
 function isIdle({ state }: QueuedHash): boolean {

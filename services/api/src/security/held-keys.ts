@@ -16,7 +16,7 @@ export interface HeldKeysDeps {
 
 /** Ids of the server keys that any api holds. */
 export interface HeldKeys {
-  /** Tells the other apis which keys this one holds, now and until `stop` is aborted. Never rejects. */
+  /** Shows the other apis which keys this one holds, now and until `stop` is aborted. Never rejects. */
   follow(stop: AbortSignal): Promise<void>;
   /** Returns true if some api has held the key lately, and while Redis does not answer. Never rejects. */
   isHeld(kid: string): Promise<boolean>;
@@ -26,7 +26,7 @@ const intervalMs = 60_000;
 /** Longer than the life of any sealed token. */
 const heldMs = 10 * intervalMs;
 
-/** Creates the list of held keys. */
+/** Lists the held keys. */
 export function createHeldKeys({ redis, name, keys, now }: HeldKeysDeps): HeldKeys {
   async function announce(): Promise<void> {
     const held = keys.current().keys.flatMap(({ kid }) => [now(), kid]);
@@ -51,8 +51,9 @@ export function createHeldKeys({ redis, name, keys, now }: HeldKeysDeps): HeldKe
 }
 
 /**
- * Tells a token under a key that has not arrived here from one that nobody can have made: only the former is an outage.
- * The client has written the id of the key into the token, and a made-up one must not look like a fault of the service.
+ * Distinguishes a token under a key that has not arrived here from one that nobody can have made: only the former is an
+ * outage. The client has written the id of the key into the token, and a made-up one must not look like a fault of the
+ * service.
  */
 export function withHeldKeys(tokens: SealedTokens, { isHeld }: Pick<HeldKeys, 'isHeld'>): SealedTokens {
   return {

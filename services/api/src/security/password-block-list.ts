@@ -27,7 +27,7 @@ export interface BlockListSources {
   readonly file?: string | undefined;
 }
 
-/** Reads the configured lists, and creates the function that looks a password up in all of them. */
+/** Reads the configured lists, and looks passwords up in all of them. */
 export async function loadBlockLists(
   { name, file }: BlockListSources,
   logger: Logger,

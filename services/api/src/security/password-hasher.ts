@@ -20,7 +20,7 @@ export interface HashedFor {
   readonly receivedAt?: number;
 }
 
-/** A place at the hash gate, for one call. The call raises `ERR-OVERLOADED` if no slot is free in time. */
+/** A queued hash, for one call. The call raises `ERR-OVERLOADED` if no slot is free in time. */
 export interface HashTurn {
   /** Returns the PHC string of the password after NFKC, with a random salt. */
   hash(password: string): Promise<string>;
@@ -34,8 +34,8 @@ export interface HashTurn {
 /** Hashes and verifies passwords, behind the hash gate. */
 export interface PasswordHasher {
   /**
-   * Takes a place at the gate and runs `use`, which may make a hash. Raises `ERR-OVERLOADED` at once if there is no
-   * place (see {@link HashGate}).
+   * Queues a hash and runs `use`, which may make it. Raises `ERR-OVERLOADED` at once if the queue is full (see
+   * {@link HashGate}).
    */
   admit<T>(client: HashedFor, use: (turn: HashTurn) => Promise<T>): Promise<T>;
   /**

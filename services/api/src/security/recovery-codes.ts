@@ -25,8 +25,8 @@ export function recoveryKeyOf(seed: Uint8Array): Buffer {
 }
 
 /**
- * Creates the function that returns the form in which a code is stored. A dump of the database does not show the codes,
- * even with the key: 125 random bits cannot be guessed.
+ * Returns the form in which a code is stored. A dump of the database does not show the codes, even with the key: 125
+ * random bits cannot be guessed.
  */
 export function createRecoveryCodeHash(key: Uint8Array): (code: string) => string {
   return (code) => createHmac('sha256', key).update(normalForm(code)).digest('base64url');

@@ -10,7 +10,7 @@ export function readServerSecrets({ keys }: KeySet): KeyObject[] {
 /** Returns the server's present secrets, newest first. */
 export type ServerSecrets = () => readonly [KeyObject, ...KeyObject[]];
 
-/** Creates the reader of the server's secrets. It reads each key set of the source only once. */
+/** Reads the server's secrets. It reads each key set of the source only once. */
 export function createServerSecrets(source: Pick<KeySource, 'current'>): ServerSecrets {
   let seen: KeySet | undefined;
   let secrets: KeyObject[] = [];

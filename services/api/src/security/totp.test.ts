@@ -48,7 +48,7 @@ test('a seed has 160 bits and is different each time', () => {
   expect([one.length, other.equals(one)]).toEqual([20, false]);
 });
 
-test('the address for authenticator apps escapes the names', () => {
+test('the URL for authenticator apps escapes the names', () => {
   const label = { issuer: 'Home & Office', account: 'cook+1@example.com' };
   expect(otpauthUri(label, seed)).toBe(
     'otpauth://totp/Home%20%26%20Office:cook%2B1%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Home%20%26%20Office',

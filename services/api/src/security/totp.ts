@@ -21,8 +21,8 @@ export interface TotpLabel {
 }
 
 /**
- * Returns the address that authenticator apps read from a QR code. All other parameters have their default values,
- * because several apps ignore them.
+ * Returns the URL that authenticator apps read from a QR code. All other parameters have their default values, because
+ * several apps ignore them.
  */
 export function otpauthUri({ issuer, account }: TotpLabel, seed: Uint8Array): string {
   const [name, service] = [encodeURIComponent(account), encodeURIComponent(issuer)];

@@ -35,9 +35,9 @@ export const proofAgeSeconds = 60;
 const proofPattern = /^([\w-]{1,2048})\.([\w-]{1,2048})\.([\w-]{86})$/;
 
 /**
- * Creates the verifier of `DPoP` headers (RFC 9449, section 4.3). Only ES256 is accepted. The signature is verified
- * last, because it costs the most. A `jti` must be there but is not remembered: `rth` binds a proof to one refresh
- * token, so a recorded proof opens nothing else.
+ * Verifies `DPoP` headers (RFC 9449, section 4.3). Only ES256 is accepted. The signature is verified last, because it
+ * costs the most. A `jti` must be there but is not remembered: `rth` binds a proof to one refresh token, so a recorded
+ * proof opens nothing else.
  */
 export function createVerifyDeviceProof({ issuer, now }: VerifyDeviceProofDeps): VerifyDeviceProof {
   const base = issuer.replace(/\/$/, '');

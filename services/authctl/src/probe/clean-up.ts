@@ -8,7 +8,7 @@ import { removeAccount } from './remove-account.ts';
 /** Data that a run left in the database. */
 export interface Traces {
   readonly requestId: string;
-  /** Address that the run registered, or tried to; undefined if it used an existing account. */
+  /** Email address that the run registered, or tried to; undefined if it used an existing account. */
   readonly email: string | undefined;
   /** Session that the run opened. */
   readonly sessionId: string | undefined;

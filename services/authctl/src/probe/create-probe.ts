@@ -23,8 +23,8 @@ export interface ProbeReport {
 export type Probe = (stop: AbortSignal) => Promise<ProbeReport>;
 
 /**
- * Creates a probe. As long as its runs leave nothing behind, it registers the same address again and again. New
- * addresses would add up in Redis, because the api remembers for 180 days from which network an account has logged in.
+ * Creates a probe. As long as its runs leave nothing behind, it registers the same email address again and again. New
+ * ones would add up in Redis, because the api remembers for 180 days from which network an account has logged in.
  */
 export function createProbe(shell: Shell, plan: ProbePlan): Probe {
   const deviceId = randomUUID();
@@ -52,8 +52,8 @@ export function createProbe(shell: Shell, plan: ProbePlan): Probe {
     const requestId = newRequestId();
     const isNew = plan.account === undefined;
     const mail = takeMailPlan();
-    // Each run with mails takes a new address, because the limit for an address's codes (`CODE_LIMIT_PER_ACCOUNT`)
-    // outlives the account.
+    // Each run with mails takes a new email address, because the limit for an address's codes
+    // (`CODE_LIMIT_PER_ACCOUNT`) outlives the account.
     if (mail !== undefined) fresh = newCredentials(plan.emailDomain);
     const credentials = plan.account ?? fresh;
     const walk = await walkPath({ plan, credentials, isNew, mail, deviceId, requestId, stop });
@@ -65,7 +65,8 @@ export function createProbe(shell: Shell, plan: ProbePlan): Probe {
 }
 
 /**
- * Returns true if the address is certainly free again. A failed registration may take effect even after the cleanup.
+ * Returns true if the email address is certainly free again. A failed registration may take effect even after the
+ * cleanup.
  */
 function isOver(steps: readonly StepReport[], { outcome }: CleanUpReport): boolean {
   const isRegistered = steps.some(({ step, ok }) => step === 'register' && ok);

@@ -5,7 +5,7 @@ import { expectShape, reasonOf } from './api-client.ts';
 import { ProbeFailure } from './step-log.ts';
 import { type Patience, within } from './within.ts';
 
-/** Access to the mailbox in which the probe reads the mails to its own addresses. */
+/** Access to the mailbox in which the probe reads the mails to its own email addresses. */
 export interface MailboxAccess {
   readonly url: string;
   /** Bearer token, if the mailbox asks for one. */
@@ -16,7 +16,7 @@ export interface MailboxAccess {
 const Mails = Type.Array(Type.Object({ to: Type.String(), subject: Type.String(), text: Type.String() }));
 
 export interface Mailbox {
-  /** Waits for a mail to that address with a code that was not returned before. */
+  /** Waits for a mail to that email address with a code that was not returned before. */
   nextCode(to: string): Promise<string>;
   /** Closes its connections. */
   close(): Promise<void>;
@@ -68,7 +68,7 @@ export function openMailbox({ url, token }: MailboxAccess, patience: Patience): 
   };
 }
 
-/** Finds the codes in a mail, but not in the address, which may itself contain eight digits. */
+/** Finds the codes in a mail, but not in the email address, which may itself contain eight digits. */
 function codesOf({ to, subject, text }: { readonly to: string; readonly subject: string; readonly text: string }) {
   return `${subject}\n${text}`.replaceAll(to, '').match(codes) ?? [];
 }

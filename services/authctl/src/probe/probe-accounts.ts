@@ -10,7 +10,7 @@ export const newRequestId = () => `${requestIdPrefix}${randomUUID()}`;
 /** Matches every request id of a probe, and can use an index. */
 export const isProbeRequestId = { $gte: requestIdPrefix, $lt: 'auth-probe.' } as const;
 
-/** Creates a new address under the domain, and a random password that is not stored. */
+/** Creates a new email address under the domain, and a random password that is not stored. */
 export function newCredentials(domain: string): Credentials {
   return { email: `probe-${randomUUID()}@${domain}`, password: newPassword() };
 }

@@ -13,14 +13,14 @@ export const probeConfig = Type.Object({
     Type.String({
       pattern: '^wss?://',
       check: urlProblems,
-      description: "Base URL of the push gateway, in place of the login's `push_stream_url`",
+      description: "Base URL of the push gateway, instead of the login's `push_stream_url`",
     }),
   ),
   PROBE_EMAIL_DOMAIN: Type.String({
     pattern: '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
     maxLength: 200,
     default: 'probe.invalid',
-    description: 'Domain of the addresses that the probe registers; nobody else uses it',
+    description: 'Domain of the email addresses that the probe registers; nobody else uses it',
   }),
   PROBE_PASSWORD: Type.Optional(
     Type.String({ minLength: 1, secret: true, description: 'Password of the account that `--email` names' }),

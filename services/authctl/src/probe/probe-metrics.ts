@@ -36,7 +36,7 @@ export function createProbeMetrics({ registry }: Metrics, now: () => Date): Note
   });
   const certificateEnd = new Gauge({
     name: 'auth_probe_certificate_end_timestamp_seconds',
-    help: 'When the certificate of the api or, if the canary has its address, of the push gateway ends: the earlier one',
+    help: 'When the certificate of the api or, if the canary has its URL, of the push gateway ends: the earlier one',
     registers,
   });
   const steps = new Histogram<'step'>({

@@ -48,8 +48,7 @@ async function closeDenied({ registry, denyList }: ReconcileDeps, sessionIds: re
 }
 
 /**
- * Creates the two kinds of rounds. Each returns how many streams it closed, and throws if the deny list is not
- * available.
+ * Runs the two kinds of rounds. Each returns how many streams it closed, and throws if the deny list is not available.
  */
 function createRounds(deps: ReconcileDeps) {
   const { registry, denyList } = deps;

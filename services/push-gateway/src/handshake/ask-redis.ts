@@ -28,10 +28,10 @@ interface Question {
 }
 
 /**
- * Creates the function that asks Redis for a handshake's denial and stream number. Up to 256 handshakes of one turn of
- * the event loop share a round trip, because in a storm of reconnects, commands to Redis took a quarter of a
- * handshake's CPU time (docs/performance.md). The answer is never older than the question. Rejects if the deny list
- * doesn't answer for each session, because a missing answer would mean "not denied".
+ * Asks Redis for a handshake's denial and stream number. Up to 256 handshakes of one turn of the event loop share a
+ * round trip, because in a storm of reconnects, commands to Redis took a quarter of a handshake's CPU time
+ * (docs/performance.md). The answer is never older than the question. Rejects if the deny list doesn't answer for each
+ * session, because a missing answer would mean "not denied".
  */
 export function createAskRedis({
   denyList,

@@ -25,7 +25,7 @@ const event = 'authorization.failed';
 /** Path of a handshake in the audit log. */
 export const route = pushStreamPath(':id');
 
-/** Creates the function that counts and audits refused authorization (docs/audit.md). It ignores other errors. */
+/** Counts and audits refused authorization (docs/audit.md). It ignores other errors. */
 export function createAuditRefusal({ sampler, metrics }: AuditRefusalDeps): AuditRefusal {
   return ({ code }, { handshake, ...ids }) => {
     if (!authorizationCodes.includes(code)) return;

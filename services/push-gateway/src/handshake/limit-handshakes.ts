@@ -27,8 +27,8 @@ const event = 'limit.exceeded';
 const reason = 'handshake_address';
 
 /**
- * Creates the limit for handshakes. It applies before a token is verified and before Redis is asked. Each gateway
- * counts for itself, in windows of a minute, because a shared limit would cost each handshake a round trip.
+ * Limits handshakes. It applies before a token is verified and before Redis is asked. Each gateway counts for itself,
+ * in windows of a minute, because a shared limit would cost each handshake a round trip.
  */
 export function createLimitHandshakes({ limit, sampler, now }: LimitHandshakesDeps): LimitHandshakes {
   const counts = new Map<string, number>();

@@ -15,10 +15,10 @@ export interface ReauthenticateDeps {
 }
 
 /**
- * Creates the handler of `auth` frames. A valid token of the same session and group extends the stream (`auth_ok`). A
- * newer token of another group closes the stream with 4004. If the deny list has the session, the stream closes for the
- * listed reason. For any other token, or if Redis is away, an `error` frame says why, and the stream lasts as long as
- * before. The handler takes one frame at a time, and answers `ERR-RATE-LIMITED` to further frames.
+ * Handles `auth` frames. A valid token of the same session and group extends the stream (`auth_ok`). A newer token of
+ * another group closes the stream with 4004. If the deny list has the session, the stream closes for the listed reason.
+ * For any other token, or if Redis is away, an `error` frame says why, and the stream lasts as long as before. The
+ * handler takes one frame at a time, and answers `ERR-RATE-LIMITED` to further frames.
  */
 export function createReauthenticate(
   deps: ReauthenticateDeps,

@@ -44,8 +44,8 @@ interface Exchange {
 const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', type: 'value_error' } as const;
 
 /**
- * Creates the handler of `GET /ws/push-stream/:id`. To miss no denial, it first registers the upgrade and then reads
- * the deny list. An earlier denial is in the list. The close command of a later denial marks the registered upgrade.
+ * Handles `GET /ws/push-stream/:id`. To miss no denial, it first registers the upgrade and then reads the deny list. An
+ * earlier denial is in the list. The close command of a later denial marks the registered upgrade.
  *
  * Answers 429 `ERR-RATE-LIMITED` past the network's limit before it looks at the token. Answers 503 `ERR-OVERLOADED`
  * while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403 `ERR-STREAM-SESSION-MISMATCH`, 429

@@ -42,8 +42,8 @@ const framesPerTurn = 100;
 const maxQueue = 1_000;
 
 /**
- * Creates the handler of both channels of messages. Each message goes to the streams of its group or session, in the
- * order of arrival. A message is encoded once, whatever the number of streams, and is not kept for an absent stream.
+ * Handles both channels of messages. Each message goes to the streams of its group or session, in the order of arrival.
+ * A message is encoded once, whatever the number of streams, and is not kept for an absent stream.
  */
 export function createDeliverMessages({
   registry,

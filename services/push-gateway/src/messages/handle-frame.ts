@@ -9,7 +9,7 @@ const maxFrameBytes = 16 * 1024;
 const validator = Compile(Type.Union([PingFrame, AuthFrame]));
 
 /**
- * Creates the handler of clients' frames. Binary frames, and text that is no frame of the contract, end the stream with
+ * Handles clients' frames. Binary frames, and text that is no frame of the contract, end the stream with
  * 1003. Frames over 16 KiB end it with 1009 (RFC 6455 section 7.4.1). Text that is not UTF-8 never arrives here,
  * because uWebSockets.js cuts the connection.
  */

@@ -1,6 +1,6 @@
 /**
- * Creates the function that collects the items of one turn of the event loop. It passes them to `onBatch` at the end of
- * the turn, or earlier, as soon as there are `most` items.
+ * Collects the items of one turn of the event loop. It passes them to `onBatch` at the end of the turn, or earlier, as
+ * soon as there are `most` items.
  */
 export function createTickBatcher<Item>(most: number, onBatch: (items: readonly Item[]) => void): (item: Item) => void {
   let waiting: Item[] = [];

@@ -52,8 +52,8 @@ interface Group {
 }
 
 /**
- * Creates the registry of streams. It finds them by session for commands, and by `home_group_id` for the group's limit
- * and messages. Each lookup is O(1).
+ * Registers streams. Finds them by session for commands, and by `home_group_id` for the group's limit and messages.
+ * Each lookup is O(1).
  */
 export function createConnectionRegistry(): ConnectionRegistry {
   const bySession = new Map<string, Connection>();

@@ -26,7 +26,7 @@ export interface Drain {
   run(): Promise<void>;
 }
 
-/** Creates the drain of a gateway that stops. */
+/** Drains a gateway that stops. */
 export function createDrain(deps: DrainDeps): Drain {
   const { registry, config, logger, random = Math.random } = deps;
   const slotMs = 1_000 / config.DRAIN_RECONNECTS_PER_SECOND;

@@ -27,7 +27,7 @@ export interface SocketOpener {
 }
 
 /**
- * Creates the opener, which turns a response into a socket some time after its request came.
+ * Turns a response into a socket some time after its request came.
  *
  * uWebSockets.js has a flaw in such upgrades (uNetworking/uWebSockets pull request 1929; the repack is older). The end
  * of `cork` takes the new socket for the old response if both have the same address. Then it reads the response's state

@@ -22,7 +22,7 @@ export interface StreamLifecycleDeps {
  */
 const maxAnnounced = 256;
 
-/** Creates the handlers of a stream's opening and its end. */
+/** Handles a stream's opening and its end. */
 export function createStreamLifecycle({ registry, expiry, publish, metrics, logger, now }: StreamLifecycleDeps) {
   /**
    * Only an open stream replaces another, so the announcement follows the upgrade, and nothing waits for it. The
@@ -36,7 +36,7 @@ export function createStreamLifecycle({ registry, expiry, publish, metrics, logg
     }));
     publish({ type: 'replace', streams }).catch((error: unknown) => {
       metrics.commandsLost.inc();
-      logger.warn({ err: error, streams: streams.length }, 'the other gateways were not told of new streams');
+      logger.warn({ err: error, streams: streams.length }, 'the other gateways were not notified of new streams');
     });
   });
 

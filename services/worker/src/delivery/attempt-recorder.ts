@@ -22,8 +22,8 @@ const maximumBatch = 500;
 const maximumWaiting = 10_000;
 
 /**
- * Creates the recorder. Attempts that come during a write are written with the next write. So under load one round trip
- * to MongoDB serves many attempts, and without load no attempt waits.
+ * Records attempts. Those that come during a write are written with the next write. So under load one round trip to
+ * MongoDB serves many attempts, and without load no attempt waits.
  *
  * Even if MongoDB is away, the event is not delivered again. Its job completes, and the relay, which reads the states
  * of jobs, marks the row later. The same applies to attempts past {@link maximumWaiting}, which are not recorded.

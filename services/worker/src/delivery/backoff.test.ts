@@ -17,7 +17,7 @@ describe('the pause after a failed delivery', () => {
     expect([12, 13, 100, 1_000_000].map((attempt) => longest(attempt))).toEqual([2_048_000, hourMs, hourMs, hourMs]);
   });
 
-  test('the pause after a failed delivery is 30 s at most before a code is sent again, and 5 min before a notice', () => {
+  test('the pause after a failed delivery is 30 s at most for a code, and 5 min for a notification', () => {
     const afterAttempts = (type: AuthEvent['type']) =>
       [1, 6, 9, 10, 100].map((attempt) => longest(attempt, 'custom', undefined, { data: { type } }));
     expect(afterAttempts('service.auth.events.code_requested')).toEqual([1_000, 30_000, 30_000, 30_000, 30_000]);

@@ -13,8 +13,8 @@ export type Backoff = (
 ) => number;
 
 /**
- * Limits for our own pause before a mail to a person is sent again, in ms. A code is valid for 10 minutes. A notice may
- * report that somebody else has the account.
+ * Limits for our own pause before a mail to a person is sent again, in ms. A code is valid for 10 minutes. A
+ * notification may report that somebody else has the account.
  */
 const maximumOf = new Map<string, number>([
   ['service.auth.events.code_requested', 30_000],
@@ -26,9 +26,9 @@ export const maximumRetryAfterMs = hourMs;
 
 /**
  * Creates an exponential backoff with full jitter. The pause is between 0 and 1 s · 2^(attempts − 1), so that events
- * that failed together are not retried together. It is at most `maximumMs`, for a notice 5 min and for a code 30 s. The
- * subscriber's `Retry-After` prolongs the pause, up to `maximumMs`. After a 410 Gone the pause does not grow, because
- * the job waits in the queue for as long as its subscriber is parked.
+ * that failed together are not retried together. It is at most `maximumMs`, for notifications 5 min and for codes 30 s.
+ * The subscriber's `Retry-After` prolongs the pause, up to `maximumMs`. After a 410 Gone the pause does not grow,
+ * because the job waits in the queue for as long as its subscriber is suspended.
  */
 export function createBackoff(random: () => number = Math.random, maximumMs = maximumRetryAfterMs): Backoff {
   return (attemptsMade, _type, error, job) => {

@@ -33,9 +33,9 @@ const chunkSize = 500;
 type EventJob = Awaited<ReturnType<EventQueue['getDelayed']>>[number];
 
 /**
- * Creates the function that brings a subscriber's delayed jobs forward. The oldest event comes at once and the others
- * at even intervals. No job comes later than it would have, and none before the subscriber's `Retry-After` is over. So
- * several workers may do this at once.
+ * Brings a subscriber's delayed jobs forward. The oldest event comes at once and the others at even intervals. No job
+ * comes later than it would have, and none before the subscriber's `Retry-After` is over. So several workers may do
+ * this at once.
  */
 export function createBringForward({ queues, hostNow }: BringForwardDeps): BringForward {
   return async (span) => {

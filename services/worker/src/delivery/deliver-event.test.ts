@@ -236,7 +236,7 @@ describe('subscribers that answer 410 Gone', () => {
     expect(notified).toHaveLength(1);
     expect(logged.map(({ msg, event_id, subscriber }) => [msg, event_id, subscriber])).toEqual([
       ['event not delivered', event.id, 'billing'],
-      ['the parked subscriber could not be noted', event.id, 'billing'],
+      ['the suspension could not be recorded', event.id, 'billing'],
     ]);
     expect(logged.at(-1)?.err).toMatchObject({ message: 'MongoDB is away' });
   });

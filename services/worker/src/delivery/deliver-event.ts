@@ -46,11 +46,11 @@ type FailedAttempt = DeliveryAttempt & { readonly error: string };
 type EventJob = Pick<Job<AuthEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
 
 /**
- * Creates the processor of a subscriber's queue, which makes one attempt to deliver one event. It marks the event's
- * outbox row before the job completes, so that an event is delivered again, and not lost, if the worker is killed in
- * between. It throws the delivery's error, or `UnrecoverableError` once the job is older than `giveUpAfterMs` and its
- * dead letter exists. A subscriber that answers 410 Gone is parked, and its events are not given up. An event that must
- * arrive is never given up either. An expired event is dropped.
+ * Makes one attempt to deliver one event of a subscriber's queue. It marks the event's outbox row before the job
+ * completes, so that an event is delivered again, and not lost, if the worker is killed in between. It throws the
+ * delivery's error, or `UnrecoverableError` once the job is older than `giveUpAfterMs` and its dead letter exists. A
+ * subscriber that answers 410 Gone is suspended, and its events are not given up. An event that must arrive is never
+ * given up either. An expired event is dropped.
  */
 export function createDeliverEvent(deps: DeliverEventDeps) {
   const { subscriber, send, record, metrics, now } = deps;
@@ -97,7 +97,7 @@ function answered(status: number | undefined): Pick<DeliveryAttempt, 'status'> {
   return status === undefined ? {} : { status };
 }
 
-/** Creates the handler of a failed attempt, which records it and always throws. */
+/** Handles a failed attempt: records it and always throws. */
 function createFailure(deps: DeliverEventDeps) {
   const { subscriber, record, suspension, giveUpAfterMs, metrics, logger, now } = deps;
 
@@ -131,7 +131,7 @@ function createFailure(deps: DeliverEventDeps) {
     try {
       await suspension.suspend(subscriber, eventId);
     } catch (failure) {
-      logger.warn({ subscriber, event_id: eventId, err: failure }, 'the parked subscriber could not be noted');
+      logger.warn({ subscriber, event_id: eventId, err: failure }, 'the suspension could not be recorded');
     }
   }
 

@@ -13,10 +13,9 @@ export interface FanOutDeps {
 }
 
 /**
- * Creates the processor of the channels' queues. It adds the event to the queue of every subscriber that takes it, so
- * that a subscriber that is down delays no other subscriber. It skips a full queue. The event's row then waits in the
- * outbox, and the relay enqueues the event once there is room. If no subscriber takes the event, it counts as
- * delivered.
+ * Processes the channels' queues. It adds the event to the queue of every subscriber that takes it, so that a
+ * subscriber that is down delays no other subscriber. It skips a full queue. The event's row then waits in the outbox,
+ * and the relay enqueues the event once there is capacity. If no subscriber takes the event, it counts as delivered.
  */
 export function createFanOut({ queues, capacity, outbox, now }: FanOutDeps) {
   return async ({ data: event }: Pick<Job<AuthEvent>, 'data'>): Promise<void> => {

@@ -2,21 +2,23 @@ import { urgentTopic } from '@auth-account/contracts/events';
 import type { RedisClient } from '@auth-account/redis';
 import type { SubscriberQueue } from './subscriber-queues.ts';
 
-/** Names of the queues with room. */
+/** Names of the queues with capacity. */
 export interface OpenQueues {
   readonly forAll: ReadonlySet<string>;
-  /** Queues with room for urgent events, for which the limits are higher. They include {@link forAll}. */
+  /** Queues with capacity for urgent events, for which the limits are higher. They include {@link forAll}. */
   readonly forUrgent: ReadonlySet<string>;
 }
 
-/** Returns true if there is room for an event of the topic. */
+/** Returns true if there is capacity for an event of the topic. */
 export function hasCapacity({ forAll, forUrgent }: OpenQueues, queueName: string, topic: string): boolean {
   return (topic === urgentTopic ? forUrgent : forAll).has(queueName);
 }
 
-/** The queues that have room. Events for the others stay in the outbox, so that Redis does not grow without bound. */
+/**
+ * The queues that have capacity. Events for the others stay in the outbox, so that Redis does not grow without bound.
+ */
 export interface QueueCapacity {
-  /** Counts the jobs, and returns the queues with room. Rejects if Redis is away. */
+  /** Counts the jobs, and returns the queues with capacity. Rejects if Redis is away. */
   read(): Promise<OpenQueues>;
   /**
    * Returns the result of the last {@link read} if it is less than a second old, otherwise the result of a new read.

@@ -2,7 +2,7 @@ import type { SubscriberStore } from '@auth-account/stores';
 
 export interface SuspensionDeps {
   readonly store: SubscriberStore;
-  /** Called with every webhook's state whenever the state has been read, and when a webhook is parked here. */
+  /** Called with every webhook's state whenever the state has been read, and when a webhook is suspended here. */
   readonly onState: (subscriber: string, isSuspended: boolean) => void;
   /** Called with the time, in ms, of an operator's latest order to try a subscriber's events, after each read. */
   readonly onRetry: (subscriber: string, orderedAt: number) => void;
@@ -13,7 +13,7 @@ export interface SuspensionDeps {
 /** The webhooks that answered 410 Gone, so that all workers hold their deliveries. */
 export interface Suspension {
   /**
-   * Reads the state from MongoDB, because another worker may have parked a webhook, or an operator may have resumed
+   * Reads the state from MongoDB, because another worker may have suspended a webhook, or an operator may have resumed
    * one.
    */
   refresh(): Promise<void>;
@@ -26,7 +26,7 @@ export interface Suspension {
   resumedAt(subscriber: string): number;
 }
 
-/** Creates the parking. Until the first {@link Parking.refresh} no state is known. */
+/** Suspends webhooks. Until the first {@link Suspension.refresh} no state is known. */
 export function createSuspension({ store, onState, onRetry, webhooks, now }: SuspensionDeps): Suspension {
   let resumed = new Map<string, number>();
   return {

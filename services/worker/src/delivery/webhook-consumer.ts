@@ -10,8 +10,8 @@ export interface WebhookConsumerDeps extends AttemptDeps {
   readonly recovery: Pick<Recovery, 'onTaken'>;
 }
 
-/** Reason to hold the consumer until it is known whether the webhook is parked. */
-const unknown = 'it is not known whether it is parked';
+/** Reason to hold the consumer until it is known whether the webhook is suspended. */
+const unknown = 'it is not known whether it is suspended';
 
 /** A webhook's consumer. */
 export interface WebhookConsumer extends HoldableConsumer {
@@ -20,7 +20,7 @@ export interface WebhookConsumer extends HoldableConsumer {
 
 /**
  * Wires the consumer of a webhook's queues, one per channel. It takes no job until {@link WebhookConsumer.setSuspended}
- * has been called, and none while the webhook is parked. After a 429 with `Retry-After` this process also waits for
+ * has been called, and none while the webhook is suspended. After a 429 with `Retry-After` this process also waits for
  * that time.
  */
 export function createWebhookConsumer(
@@ -65,7 +65,7 @@ export function createWebhookConsumer(
     },
     hold,
     setSuspended(isSuspended) {
-      hold('parked', isSuspended);
+      hold('suspended', isSuspended);
       hold(unknown, false);
     },
     async close() {

@@ -35,9 +35,9 @@ const bodyLimit = 64 * 1_024;
 const bodyPatienceMs = 1_000;
 
 /**
- * Creates the sender of a webhook. It POSTs the CloudEvent in structured mode, signed according to Standard Webhooks
- * with each of the webhook's secrets. The message id is the event's id, so that the webhook can recognize a repeated
- * delivery. Every 2xx is success; a redirect is not followed. Webhooks share no connections.
+ * Sends to a webhook. It POSTs the CloudEvent in structured mode, signed according to Standard Webhooks with each of
+ * the webhook's secrets. The message id is the event's id, so that the webhook can recognize a repeated delivery. Every
+ * 2xx is success; a redirect is not followed. Webhooks share no connections.
  */
 export function createWebhookSender(options: WebhookOptions): WebhookSender {
   const { subscriber, timeoutMs, connectTimeoutMs, connections, now, sealSecret } = options;

@@ -35,11 +35,11 @@ const expiryMarginMs = 60_000;
 const pageSize = 500;
 
 /**
- * Creates the function that runs one round, which compares Redis with MongoDB, the source of truth. If a session was
- * revoked or its claims were changed, but the deny list lacks the session, the round denies it and closes its stream
- * again. A round goes back to the last successful round, so that nothing is missed, however long MongoDB or Redis was
- * away. The first round, and any round that finds the list incomplete, goes back as far as a change matters and then
- * marks the list as complete. One round a minute compares the whole list.
+ * Runs one round, which compares Redis with MongoDB, the source of truth. If a session was revoked or its claims were
+ * changed, but the deny list lacks the session, the round denies it and closes its stream again. A round goes back to
+ * the last successful round, so that nothing is missed, however long MongoDB or Redis was away. The first round, and
+ * any round that finds the list incomplete, goes back as far as a change matters and then marks the list as complete.
+ * One round a minute compares the whole list.
  *
  * A round reads behind a fence, and fails if it gets no fence. Without a fence, the round would not see a change that
  * no majority has yet, and later rounds would skip that change for good.

@@ -36,13 +36,13 @@ const countIntervalMs = 15_000;
 const countLimit = 100_000;
 
 export interface Erasure {
-  /** Pollers that erase accounts and remove lapsed addresses. They need Redis. */
+  /** Pollers that erase accounts and remove lapsed email addresses. They need Redis. */
   readonly erasing: readonly Poller[];
   /** Counts the overdue accounts. */
   readonly counting: Poller;
 }
 
-/** Wires the erasure of accounts and of lapsed addresses, with its metrics and audit events. */
+/** Wires the erasure of accounts and of lapsed email addresses, with its metrics and audit events. */
 export function createErasure(deps: ErasureDeps): Erasure {
   const { config, stores, metrics, registry, logger, now } = deps;
   const writeAudit = createAuditLog(logger);
@@ -78,7 +78,11 @@ export function createErasure(deps: ErasureDeps): Erasure {
   return {
     erasing: [
       createPoller({ run, intervalMs, onError: createErrorLog(logger, 'erasure of accounts') }),
-      createPoller({ run: removeEmails, intervalMs, onError: createErrorLog(logger, 'removal of lapsed addresses') }),
+      createPoller({
+        run: removeEmails,
+        intervalMs,
+        onError: createErrorLog(logger, 'removal of lapsed email addresses'),
+      }),
     ],
     counting: createPoller({
       run: count,

@@ -36,8 +36,8 @@ const sessionsOfTransaction = 5_000;
 const pageSize = 500;
 
 /**
- * Creates the function that runs one round, which erases each account whose grace period is over, in one transaction
- * that also writes the event for subscribers. If a worker is killed, the account is either complete or gone.
+ * Runs one round, which erases each account whose grace period is over, in one transaction that also writes the event
+ * for subscribers. If a worker is killed, the account is either complete or gone.
  *
  * Before the erasure, the account's sessions are denied in Redis once more, because Redis may have lost an entry that
  * no round of the reconciliation has restored yet. So no account is erased while Redis is away. The round ends with the
@@ -110,7 +110,9 @@ function toEntry(session: EndedSession, now: Date): DenyEntry {
   return { sessionId: session._id, denial: { kind: 'revoked', reason }, requestId, decidedAt: at.getTime() };
 }
 
-/** Returns the keys of the account's address and of former addresses whose places are not forgotten yet. */
+/**
+ * Returns the keys of the account's email address and of former ones whose devices and networks are not forgotten yet.
+ */
 function addressesOf({ email_key, former_emails = [] }: UserDocument): string[] {
   return [...new Set([email_key, ...former_emails.map((former) => former.email_key)])];
 }

@@ -8,7 +8,8 @@ export interface RemoveLapsedEmailsDeps {
 }
 
 /**
- * Margin, in ms, for logins and confirmations that were under way when the address lapsed, and for clocks that differ.
+ * Margin, in ms, for logins and confirmations that were under way when the email address lapsed, and for clocks that
+ * differ.
  */
 const graceMs = 60_000;
 
@@ -16,17 +17,17 @@ const graceMs = 60_000;
 const batch = 100;
 
 /**
- * Creates the function that runs one round, which removes the addresses that no code and no undo can restore any more,
- * and forgets the places of each address that no account has now.
+ * Runs one round, which removes the email addresses that no code and no undo can restore any more, and forgets the
+ * devices and networks of each one that no account has now.
  *
- * An address is removed from its document last. So while its places may still be in Redis, the next round and the
- * erasure of the account can find the address. Every step can be repeated, so workers need no lease.
+ * An email address is removed from its document last. So while its devices and networks may still be in Redis, the next
+ * round and the erasure of the account can find the address. Every step can be repeated, so workers need no lease.
  */
 export function createRemoveLapsedEmails({ emailChanges, forgetPlaces, now }: RemoveLapsedEmailsDeps) {
   async function remove(lapsed: LapsedEmails): Promise<void> {
     for (const { email_key } of lapsed.former) {
-      // If an account has the address now, its places are in use. A new account starts without places: see
-      // `Limits.registered`.
+      // If an account has the email address now, its devices and networks are in use. A new account starts without any:
+      // see `Limits.registered`.
       if ((await emailChanges.findHolder(email_key, now())) === undefined) await forgetPlaces([email_key]);
     }
     await emailChanges.removeFormer(lapsed);

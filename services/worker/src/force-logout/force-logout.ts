@@ -38,10 +38,10 @@ const memoryMs = 7 * 24 * 60 * 60_000;
 const pageSize = 500;
 
 /**
- * Creates the function that carries out a forced logout (docs/specification/logout.md, "Forced logouts"). It revokes
- * the sessions and remembers the command in one transaction, then denies the sessions and closes their streams (4001).
- * The trust in the devices ends with them: for a user or a group, in all of their devices. For a user or a group the transaction also writes the users' documents, as every login does, so that no login can
- * happen in between.
+ * Carries out a forced logout (docs/specification/logout.md, "Forced logouts"). It revokes the sessions and remembers
+ * the command in one transaction, then denies the sessions and closes their streams (4001). The trust in the devices
+ * ends with them: for a user or a group, in all of their devices. For a user or a group the transaction also writes the
+ * users' documents, as every login does, so that no login can happen in between.
  *
  * If a command with the same id was carried out before, its sessions are only denied and closed again. Sessions that
  * began since are not ended. Rejects if MongoDB or Redis stays away. The reconciliation also finds revocations that

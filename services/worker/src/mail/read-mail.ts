@@ -25,7 +25,7 @@ export interface Letter {
 
 type Find = 'find' | 'findConfirmed';
 
-/** Adds address, language and code to an event. */
+/** Adds email address, language and code to an event. */
 export type ReadMail = (event: MailEvent) => Promise<Letter | undefined>;
 
 export interface ReadMailDeps {
@@ -38,12 +38,12 @@ export interface ReadMailDeps {
 }
 
 /**
- * Creates the function that adds address, language and code to an event, as MongoDB and the server's keys have them
- * now; a notice goes to the address of its time. It returns undefined if there is no recipient or no content any more,
- * because the account is erased, the code was used, the relay of the address is off, the change of address can no
- * longer be undone, or the removal of the second factor was stopped. It confirms this with a majority first, because a
- * dropped mail is not sent again. Throws if another process derived the code from a key that this process does not have
- * yet. Throws the driver's error if the majority lags.
+ * Adds email address, language and code to an event, as MongoDB and the server's keys have them now; a notification
+ * goes to the address of its time. It returns undefined if there is no recipient or no content any more, because the
+ * account is erased, the code was used, the relay of the address is off, the change of the email address can no longer
+ * be undone, or the removal of the second factor was stopped. It confirms this with a majority first, because a dropped
+ * mail is not sent again. Throws if another process derived the code from a key that this process does not have yet.
+ * Throws the driver's error if the majority lags.
  */
 export function createReadMail(deps: ReadMailDeps): ReadMail {
   const { users, challenges, emailCodes, emailChangeTokens, removalStopTokens, now } = deps;
@@ -103,8 +103,8 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
 }
 
 /**
- * Returns the address that the account had at that time, as long as its change can be undone. A thief who changes the
- * address while mails are late must not get the notice of what came before.
+ * Returns the email address that the account had at that time, as long as its change can be undone. A thief who changes
+ * the address while mails are late must not get the notification of what came before.
  */
 function addressAt({ email, former_emails = [] }: PresentUser, at: number): string {
   return former_emails.find(({ until }) => until.getTime() - emailUndoSeconds * 1_000 > at)?.email ?? email;
@@ -115,7 +115,7 @@ function nameOf(provider: string): string {
   return provider.charAt(0).toUpperCase() + provider.slice(1);
 }
 
-/** Returns true if the address is a relay of a provider that forwards no mail any more. */
+/** Returns true if the email address is a relay of a provider that forwards no mail any more. */
 function isRelayOff({ identities = [] }: PresentUser, to: string): boolean {
   return identities.some(({ email, relay_off_at }) => relay_off_at && email && emailKey(email) === emailKey(to));
 }

@@ -17,10 +17,7 @@ const algorithms: Readonly<Record<EncryptionKey['kty'], string>> = {
   RSA: 'RSA-OAEP-256',
 };
 
-/**
- * Creates the function that encrypts to the key. Nobody but the key's holder can read the result, not even this
- * service.
- */
+/** Encrypts to the key. Nobody but the key's holder can read the result, not even this service. */
 export function createSealSecret(readMail: ReadMail, jwk: EncryptionKey): SealSecret {
   const key = createPublicKey({ key: { ...jwk }, format: 'jwk' });
   const header = {

@@ -27,7 +27,7 @@ export interface SmtpSender {
   close(): void;
 }
 
-/** Creates the sender of mails over a pool of connections. */
+/** Sends mails over a pool of connections. */
 export function createSmtpSender({ subscriber, ...limits }: SmtpSenderOptions): SmtpSender {
   const { timeoutMs, connectTimeoutMs, connections } = limits;
   const transport = createTransport({

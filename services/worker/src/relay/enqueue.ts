@@ -9,7 +9,7 @@ export interface EnqueueDeps {
   readonly now: () => Date;
 }
 
-/** A subscriber's queue, and the topics for which it has room. */
+/** A subscriber's queue, and the topics for which it has capacity. */
 export interface EnqueueTarget extends Pick<SubscriberQueue, 'subscriber' | 'queue'> {
   readonly hasCapacityFor: (topic: string) => boolean;
 }
@@ -25,9 +25,9 @@ export interface Enqueued {
 }
 
 /**
- * Creates the step that enqueues rows for a subscriber that does not have them, unless they have expired. An existing
- * job of the same id stays as it is. If that job is completed, the subscriber has the event. If it has failed for good,
- * it becomes a dead letter.
+ * Enqueues rows for a subscriber that does not have them, unless they have expired. An existing job of the same id
+ * stays as it is. If that job is completed, the subscriber has the event. If it has failed for good, it becomes a dead
+ * letter.
  */
 export function createEnqueue({ deadLetterFailedJob, now }: EnqueueDeps) {
   return async (

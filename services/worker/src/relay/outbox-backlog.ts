@@ -21,10 +21,7 @@ const intervalMs = 5_000;
 /** Limit for a count, because counting 100,000 index keys takes MongoDB some 50 ms. */
 const countLimit = 100_000;
 
-/**
- * Creates the poller that counts, every five seconds, the events that wait in the outbox and the events that were given
- * up.
- */
+/** Counts, every five seconds, the events that wait in the outbox and the events that were given up. */
 export function createOutboxBacklog({ outbox, deadLetters, onError }: OutboxBacklogDeps): OutboxBacklog {
   let backlog: Backlog | undefined;
   const poller = createPoller({

@@ -19,11 +19,11 @@ export interface RelayDeps extends EnqueueDeps {
 }
 
 /**
- * Creates the function that runs one round of the relay, which leases outbox rows that were not published and enqueues
- * each for the subscribers that do not have it. If a queue is full, the row is held until there is room, and then
- * leased along with the rows that are due, so that held and due rows do not delay each other. Urgent rows are leased in
- * the first batch, even if other rows were due before them. While Redis is away, or all queues are full, nothing is
- * leased. Rejects with the first error, after the whole batch was processed.
+ * Runs one round of the relay, which leases outbox rows that were not published and enqueues each for the subscribers
+ * that do not have it. If a queue is full, the row is held until there is capacity, and then leased along with the rows
+ * that are due, so that held and due rows do not delay each other. Urgent rows are leased in the first batch, even if
+ * other rows were due before them. While Redis is away, or all queues are full, nothing is leased. Rejects with the
+ * first error, after the whole batch was processed.
  */
 export function createRelay(deps: RelayDeps): () => Promise<void> {
   const { outbox, subscribers, queues, capacity, now, onClaimed, onExpired } = deps;
@@ -90,7 +90,8 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
 }
 
 /**
- * Leases up to a batch each of due, urgent and held rows. Rows that are not urgent are leased only if a queue has room.
+ * Leases up to a batch each of due, urgent and held rows. Rows that are not urgent are leased only if a queue has
+ * capacity.
  */
 async function leaseRows(
   { outbox, queues, batch, now, newLease }: RelayDeps,

@@ -74,7 +74,7 @@ export function createRevocations({
   ];
 }
 
-/** Creates the finder of clients. The library is loaded with the first token. */
+/** Finds clients. The library is loaded with the first token. */
 function createFindClient(
   { IDENTITY_PROVIDERS }: RevocationsDeps['config'],
   now: () => Date,

@@ -23,10 +23,10 @@ const giveUpAfterMs = 30 * 86_400_000;
 const [firstPauseMs, maxPauseMs] = [10_000, 6 * 3_600_000];
 
 /**
- * Creates the function that runs one round, which asks the providers to revoke the tokens that are due. A token is
- * removed once its provider says that it does not count any more, and given up after 30 days. An attempt that fails defers
- * its token, twice as long each time, and ends the round for its provider: one that is down is not asked for each token.
- * If a worker is killed, another asks again, which does no harm. Nothing waits for a revocation.
+ * Runs one round, which asks the providers to revoke the tokens that are due. A token is removed once its provider says
+ * that it does not count any more, and given up after 30 days. An attempt that fails defers its token, twice as long
+ * each time, and ends the round for its provider: one that is down is not asked for each token. If a worker is killed,
+ * another asks again, which does no harm. Nothing waits for a revocation.
  */
 export function createRevokeTokens(deps: RevokeTokensDeps): () => Promise<void> {
   const { providerRevocations, onRevoked, onFailed, onGivenUp, now, random } = deps;

@@ -32,9 +32,9 @@ const graceMs = 60_000;
 const batch = 100;
 
 /**
- * Creates the function that runs one round, which carries out each removal of a second factor that is due: the factor
- * goes, open codes end, and so do the sessions that were opened before it was due. From that time on no api counts the
- * factor, so a late round lets nobody wait. Each removal is one conditional write, so workers need no lease.
+ * Runs one round, which carries out each removal of a second factor that is due: the factor goes, open codes end, and
+ * so do the sessions that were opened before it was due. From that time on no api counts the factor, so a late round
+ * lets nobody wait. Each removal is one conditional write, so workers need no lease.
  */
 export function createRemoveFactors(deps: RemoveFactorsDeps): () => Promise<void> {
   const { factorRemovals, onFailed, now } = deps;

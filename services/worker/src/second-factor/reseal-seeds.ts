@@ -31,9 +31,9 @@ interface Stored {
 type ListStale = (kids: readonly string[]) => AsyncIterable<Stored>;
 
 /**
- * Creates the function that runs one round, which seals every seed and every token of a provider under the newest key.
- * Without it, the removal of an old key would take the second factor of its accounts, and tokens could not be revoked.
- * It also removes authenticator apps that were never confirmed. Every step can be repeated, so workers need no lease.
+ * Runs one round, which seals every seed and every token of a provider under the newest key. Without it, the removal of
+ * an old key would take the second factor of its accounts, and tokens could not be revoked. It also removes
+ * authenticator apps that were never confirmed. Every step can be repeated, so workers need no lease.
  *
  * A secret whose key is gone stays as it is, because the key may come back. During a rotation, a worker that still has
  * the older file leaves the secrets that another has sealed under the next key.
@@ -52,7 +52,7 @@ export function createResealSeeds(deps: ResealSeedsDeps): () => Promise<void> {
   };
 }
 
-/** Creates the function that seals all secrets of a store, and returns their number. */
+/** Seals all secrets of a store, and returns their number. */
 function createResealAll({ sealedSecrets, onFailed }: ResealSeedsDeps) {
   async function reseal({ userId, factorId, kid: from, box: stored, replace }: Stored): Promise<boolean> {
     const owner = { userId, factorId };

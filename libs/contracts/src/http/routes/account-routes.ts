@@ -28,8 +28,8 @@ export const accountRoutes = {
       'an invite (`JOIN_EXISTING`). All of it or nothing is stored. After a 201 the app shows the login screen.\n\n' +
       'Of an invite token, 404 says that it never named an invite, 410 that the invite has expired, was revoked or is ' +
       'used up, or that its group is full. The create modes ignore its value.\n\n' +
-      'The account knows the address and, if it is given, the `device_id` of its registration: failed logins of strangers ' +
-      'do not keep its owner out there. Send the `device_id` that the app sends at login.',
+      'The account knows the network and, if it is given, the `device_id` of its registration: failed logins from ' +
+      'elsewhere do not keep its owner out there. Send the `device_id` that the app sends at login.',
     method: 'post',
     path: '/api/v1/auth/register',
     auth: 'none',

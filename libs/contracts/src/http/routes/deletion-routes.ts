@@ -55,9 +55,9 @@ export const deletionRoutes = {
     client: 'account.deletion.request',
     summary: 'Ask for a code to delete an account',
     description:
-      'For whoever has no app any more, such as on a page of the web: the app deletes the account with the password. Sends ' +
-      'a code of 8 digits to the address, which is good for 10 minutes. The answer is the same for an address without an ' +
-      'account; nobody is sent a mail then.',
+      'For whoever has no app any more, such as on a page of the web: the app deletes the account with the password. ' +
+      'Sends a code of 8 digits to the email address, which is good for 10 minutes. The answer is the same for an ' +
+      'address without an account; nobody is sent a mail then.',
     method: 'post',
     path: '/api/v1/auth/deletion',
     auth: 'none',
@@ -89,7 +89,8 @@ export const deletionRoutes = {
     summary: 'Delete an account with the code',
     description:
       'Has the effect of a deletion with the password: all sessions end, and the account is erased at `deletes_at`. ' +
-      'If the address was never verified, the password is void until it is reset. Five wrong codes end the challenge.',
+      'If the email address was never verified, the password is unusable until it is reset. Five wrong codes end the ' +
+      'challenge.',
     method: 'post',
     path: '/api/v1/auth/deletion/confirm',
     auth: 'none',
@@ -106,8 +107,8 @@ export const deletionRoutes = {
     summary: 'Keep an account that is about to be deleted',
     description:
       'Cancels the deletion, if its time has not come. It opens no session: the app logs in afterwards. Tries count ' +
-      'like logins. An account that is not about to be deleted stays, and the answer is the same. On a device that the ' +
-      'account does not know, its holder is told like of a login.',
+      'like logins. An account that is not about to be deleted stays, and the answer is the same. On a device that ' +
+      'the account does not know, its holder is notified like of a login.',
     method: 'post',
     path: '/api/v1/auth/restore',
     auth: 'none',

@@ -25,16 +25,16 @@ const codeErrors = ['ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'] 
 const resent =
   'Sends the same code once more: three times at most, 60 s apart (429 before `resend_at`). It does not live longer for it.';
 
-/** Operations on an account's e-mail address. */
+/** Operations on an account's email address. */
 export const emailRoutes = {
   requestEmailVerification: {
     operationId: 'requestEmailVerification',
     tag: 'Accounts',
     client: 'account.emailVerification.request',
-    summary: 'Ask for a code to verify the address',
+    summary: 'Ask for a code to verify the email address',
     description:
-      'Sends a code of 8 digits to the address of the account, which is good for 10 minutes; also to an address that is ' +
-      'verified already.',
+      'Sends a code of 8 digits to the email address of the account, which is good for 10 minutes; also to one that ' +
+      'is verified already.',
     method: 'post',
     path: '/api/v1/account/email-verification',
     auth: 'bearer',
@@ -46,7 +46,7 @@ export const emailRoutes = {
     operationId: 'resendEmailVerification',
     tag: 'Accounts',
     client: 'account.emailVerification.resend',
-    summary: 'Send the code to verify the address again',
+    summary: 'Send the code to verify the email address again',
     description: `${resent} It takes no access token, as the confirmation.`,
     method: 'post',
     path: '/api/v1/account/email-verification/resend',
@@ -61,11 +61,11 @@ export const emailRoutes = {
     operationId: 'confirmEmailVerification',
     tag: 'Accounts',
     client: 'account.emailVerification.confirm',
-    summary: 'Verify the address with the code',
+    summary: 'Verify the email address with the code',
     description:
-      'Needs no access token, only the challenge’s id and the code: where verified addresses are required, a login ' +
-      'answers `ERR-EMAIL-NOT-VERIFIED` with `challenge_id`, and the app has no session yet. Five wrong codes end the ' +
-      'challenge.',
+      'Needs no access token, only the challenge’s id and the code: where verified email addresses are required, a ' +
+      'login answers `ERR-EMAIL-NOT-VERIFIED` with `challenge_id`, and the app has no session yet. Five wrong codes ' +
+      'end the challenge.',
     method: 'post',
     path: '/api/v1/account/email-verification/confirm',
     auth: 'none',
@@ -74,7 +74,7 @@ export const emailRoutes = {
     requests: confirmCodeExamples,
     success: {
       status: 200,
-      description: 'The address is verified.',
+      description: 'The email address is verified.',
       body: EmailVerifiedResponse,
       example: emailVerifiedExample,
     },
@@ -84,11 +84,11 @@ export const emailRoutes = {
     operationId: 'requestEmailChange',
     tag: 'Accounts',
     client: 'account.emailChange.request',
-    summary: 'Ask for a code to change the address',
+    summary: 'Ask for a code to change the email address',
     description:
-      'Sends a code of 8 digits to the new address, which is good for 10 minutes; an earlier code for a change is void. If ' +
-      'another account has the address the answer is the same: its holder is told, and no code is sent. A wrong ' +
-      '`current_password` counts as a failed login of this device.',
+      'Sends a code of 8 digits to the new address, which is good for 10 minutes; an earlier code for a change is ' +
+      'unusable then. If another account has the address the answer is the same: its holder is notified, and no code ' +
+      'is sent. A wrong `current_password` counts as a failed login of this device.',
     method: 'post',
     path: '/api/v1/account/email-change',
     auth: 'bearer',
@@ -103,7 +103,7 @@ export const emailRoutes = {
     operationId: 'resendEmailChange',
     tag: 'Accounts',
     client: 'account.emailChange.resend',
-    summary: 'Send the code to change the address again',
+    summary: 'Send the code to change the email address again',
     description: resent,
     method: 'post',
     path: '/api/v1/account/email-change/resend',
@@ -118,12 +118,12 @@ export const emailRoutes = {
     operationId: 'confirmEmailChange',
     tag: 'Accounts',
     client: 'account.emailChange.confirm',
-    summary: 'Change the address with the code',
+    summary: 'Change the email address with the code',
     description:
       'The new address is verified by it. All other sessions of the caller end, and their streams close with 4001 ' +
-      '`SESSION_REVOKED`; this one goes on. All other open codes of the account are void. The old address is told, and can ' +
-      'undo the change for 72 hours; nobody else can have it until then. 409 if another account has taken the new address ' +
-      'since the code was sent.',
+      '`SESSION_REVOKED`; this one goes on. All other open codes of the account end. The old address is notified, ' +
+      'and can undo the change for 72 hours; nobody else can have it until then. 409 if another account has taken ' +
+      'the new address since the code was sent.',
     method: 'post',
     path: '/api/v1/account/email-change/confirm',
     auth: 'bearer',
@@ -132,7 +132,7 @@ export const emailRoutes = {
     requests: confirmCodeExamples,
     success: {
       status: 200,
-      description: 'The new address holds.',
+      description: 'The new email address holds.',
       body: EmailChangedResponse,
       example: emailChangedExample,
     },
@@ -142,10 +142,10 @@ export const emailRoutes = {
     operationId: 'undoEmailChange',
     tag: 'Accounts',
     client: 'account.emailChange.undo',
-    summary: 'Undo a change of the address',
+    summary: 'Undo a change of the email address',
     description:
-      'With the token of the notice to the old address, for 72 hours: that address holds again, and every change after it ' +
-      'is undone too. All sessions and open invites end, and the password is void until it is reset (`POST ' +
+      'With the token of the mail to the old address, for 72 hours: that address holds again, and every change after ' +
+      'it is undone too. All sessions and open invites end, and the password is unusable until it is reset (`POST ' +
       '/api/v1/auth/password-reset`).',
     method: 'post',
     path: '/api/v1/auth/email-change/undo',
@@ -155,7 +155,7 @@ export const emailRoutes = {
     requests: undoEmailChangeExamples,
     success: {
       status: 200,
-      description: 'The old address holds again.',
+      description: 'The old email address holds again.',
       body: EmailChangeUndoneResponse,
       example: emailChangeUndoneExample,
     },

@@ -133,8 +133,9 @@ export const federatedRoutes = enabledIf('IDENTITY_PROVIDERS', {
     description:
       'Like the login by password. A person whom no account has gets 403 `ERR-REGISTRATION-REQUIRED`: send the same ' +
       'token again with `space_creation_mode`, which registers the account and answers 201, by default with the ' +
-      'token’s name. Without an address in the token it gets 403 `ERR-IDENTITY-ADDRESS-REQUIRED`. If an account has the ' +
-      'address, the answer is 409 `ERR-ACCOUNT-LINK-REQUIRED`: an address never joins them, `linkByProof` does.\n\n' +
+      'token’s name. Without an email address in the token it gets 403 `ERR-IDENTITY-ADDRESS-REQUIRED`. If an ' +
+      'account has the address, the answer is 409 `ERR-ACCOUNT-LINK-REQUIRED`: an address never joins them, ' +
+      '`linkByProof` does.\n\n' +
       'A repeat with the same token and `device_id` gets the same session’s newest pair for 60 s.',
     method: 'post',
     path: '/api/v1/auth/federated/:provider',
@@ -158,7 +159,7 @@ export const federatedRoutes = enabledIf('IDENTITY_PROVIDERS', {
       'ERR-IDENTITY-ADDRESS-REQUIRED',
       'ERR-REGISTRATION-REQUIRED',
       'ERR-ACCOUNT-LINK-REQUIRED',
-      // Of an address whose change can still be undone.
+      // Of an email address whose change can still be undone.
       'ERR-EMAIL-ALREADY-EXISTS',
       'ERR-INVITE-TOKEN-INVALID',
       'ERR-ACCOUNT-DISABLED',
@@ -215,7 +216,7 @@ export const federatedRoutes = enabledIf('IDENTITY_PROVIDERS', {
     operationId: 'unlinkIdentity',
     client: 'federated.unlink',
     summary: 'Remove an identity',
-    description: 'The account’s owner gets a mail. The last way to sign in stays.',
+    description: 'The account’s owner gets a mail. The last sign-in method stays.',
     method: 'delete',
     path: '/api/v1/account/identities/:identity',
     auth: 'bearer',
@@ -235,7 +236,7 @@ export const federatedRoutes = enabledIf('IDENTITY_PROVIDERS', {
     ...shared,
     operationId: 'receiveProviderNotice',
     client: null,
-    summary: 'Take a notice of a provider',
+    summary: 'Take a security event of a provider',
     description:
       'For providers: a person has withdrawn their consent, deleted their account there or lost it. JSON as Apple sends ' +
       'it, or a security event token (RFC 8417), which is answered as RFC 8935 says. A repeat gets the same answer and ' +
@@ -252,7 +253,7 @@ export const federatedRoutes = enabledIf('IDENTITY_PROVIDERS', {
     token: {
       mediaType: 'application/secevent+jwt',
       sent: exampleNotice,
-      accepted: 'The security event token is valid. What it tells and is understood has taken effect.',
+      accepted: 'The security event token is valid. What is understood of it has taken effect.',
       refused: {
         description: 'The security event token is refused (RFC 8935).',
         body: EventTokenRefusal,

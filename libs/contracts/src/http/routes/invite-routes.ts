@@ -61,9 +61,10 @@ export const inviteRoutes = {
     client: 'invites.find',
     summary: 'Show what an invite leads to',
     description:
-      'For an app that was opened by an invite and shows it before there is an account. The answer has the ' +
-      'names of group and inviter, null where unset, and no id and no address. While the group is full the reason is `used_up`. A token that names no invite gets 404. An ' +
-      'invite that is over gets 200 with the reason, for at least 30 days.',
+      'For an app that was opened by an invite and shows it before there is an account. The answer has the names of ' +
+      'group and inviter, null where unset, and no id and no email address. While the group is full the reason is ' +
+      '`used_up`. A token that names no invite gets 404. An invite that is over gets 200 with the reason, for at ' +
+      'least 30 days.',
     method: 'get',
     path: '/api/v1/invites/:token',
     auth: 'none',

@@ -2,7 +2,7 @@ import { JsonWebKeySet, jwksExample } from '../jwks.ts';
 import { metadataExample, ServerMetadata } from '../metadata.ts';
 import type { Route } from '../route.ts';
 
-/** The metadata, which a library may fetch from either of its two addresses. */
+/** The metadata, which a library may fetch from either of its two paths. */
 const metadata = {
   tag: 'Keys',
   client: null,
@@ -11,7 +11,7 @@ const metadata = {
   headers: [],
   success: {
     status: 200,
-    description: 'Issuer, address of the keys, their algorithms, and longest life of the access tokens.',
+    description: 'Issuer, URL of the keys, their algorithms, and longest life of the access tokens.',
     body: ServerMetadata,
     example: metadataExample,
     cacheControl: 'public, max-age=300',
@@ -19,7 +19,7 @@ const metadata = {
   errors: [],
 } as const;
 
-/** Operations for the public keys, and for the metadata with the keys' address. */
+/** Operations for the public keys, and for the metadata with the keys' URL. */
 export const keyRoutes = {
   listPublicKeys: {
     operationId: 'listPublicKeys',
@@ -45,7 +45,7 @@ export const keyRoutes = {
   getServerMetadata: {
     ...metadata,
     operationId: 'getServerMetadata',
-    summary: 'Tell another service what it needs to verify access tokens',
+    summary: 'Show what another service needs to verify access tokens',
     description:
       'The metadata of RFC 8414, with the members that are true here: this service issues tokens to its own apps, and ' +
       'has none of the endpoints of OAuth. It may be cached for 300 s. If the issuer has a path, the answer is also ' +
@@ -57,7 +57,7 @@ export const keyRoutes = {
     operationId: 'getOpenidConfiguration',
     summary: 'The same, for libraries that look here',
     description:
-      'The answer of `/.well-known/oauth-authorization-server`, for libraries that only know the address of OpenID ' +
+      'The answer of `/.well-known/oauth-authorization-server`, for libraries that only know the path of OpenID ' +
       'Connect. This service is no OpenID provider: it issues no ID tokens.',
     path: '/.well-known/openid-configuration',
   },

@@ -15,8 +15,8 @@ export const loginCodeRoutes = enabledIf('EMAIL_CODE_LOGIN', {
     client: 'loginCode.request',
     summary: 'Ask for a code to log in',
     description:
-      'Sends a code of 8 digits to the address, which is good for 10 minutes. The answer is the same for an address ' +
-      'without an account; nobody is sent a mail then. Only the app that has asked knows `challenge_id`.',
+      'Sends a code of 8 digits to the email address, which is good for 10 minutes. The answer is the same for an ' +
+      'address without an account; nobody is sent a mail then. Only the app that has asked knows `challenge_id`.',
     path: '/api/v1/auth/login-code',
     headers: knownHeaders,
     body: PasswordResetRequest,
@@ -42,10 +42,10 @@ export const loginCodeRoutes = enabledIf('EMAIL_CODE_LOGIN', {
     client: 'core',
     summary: 'Open a session with the code',
     description:
-      'Like the login by password. A repeat with the same code and `device_id` gets the same session’s newest pair for ' +
-      '60 s. Five wrong codes end the challenge.\n\n' +
-      'If the address was never verified, it is now. All other sessions end then, and so do the password and the other ' +
-      'ways to sign in, because somebody else may have registered the account.',
+      'Like the login by password. A repeat with the same code and `device_id` gets the same session’s newest pair ' +
+      'for 60 s. Five wrong codes end the challenge.\n\n' +
+      'If the email address was never verified, it is now. All other sessions end then, and so do the password and ' +
+      'the other sign-in methods, because somebody else may have registered the account.',
     path: '/api/v1/auth/login-code/confirm',
     headers: loginHeaders,
     body: LogInByCodeRequest,

@@ -119,8 +119,8 @@ export const passkeyRoutes = enabledIf('WEBAUTHN_RP_ID', {
     client: 'passkeys.delete',
     summary: 'Remove a passkey',
     description:
-      'The answer has what `PublicKeyCredential.signalAllAcceptedCredentials` takes, so that the authenticator drops the ' +
-      'passkey too. The account’s owner gets a mail. The last way to sign in stays.',
+      'The answer has what `PublicKeyCredential.signalAllAcceptedCredentials` takes, so that the authenticator drops ' +
+      'the passkey too. The account’s owner gets a mail. The last sign-in method stays.',
     method: 'delete',
     path: '/api/v1/account/passkeys/:passkey_id',
     params: { passkey_id: Uuid },

@@ -18,10 +18,10 @@ export const passwordResetRoutes = {
     client: 'account.passwordReset.request',
     summary: 'Ask for a code to reset the password',
     description:
-      'Sends a code of 8 digits to the address, which is good for 10 minutes. The answer is the same for an address ' +
-      'without an account; nobody is sent a mail then. Only the app that has asked knows `challenge_id`.\n\n' +
-      'Send the `X-Device-Secret` that the app sends at login: a device that has logged in to the account has a limit ' +
-      'of its own (429), which strangers can’t use up.',
+      'Sends a code of 8 digits to the email address, which is good for 10 minutes. The answer is the same for an ' +
+      'address without an account; nobody is sent a mail then. Only the app that has asked knows `challenge_id`.\n\n' +
+      'Send the `X-Device-Secret` that the app sends at login: a device that has logged in to the account has a ' +
+      'limit of its own (429), which unknown devices can’t use up.',
     method: 'post',
     path: '/api/v1/auth/password-reset',
     auth: 'none',
@@ -54,10 +54,10 @@ export const passwordResetRoutes = {
     client: 'account.passwordReset.confirm',
     summary: 'Reset the password with the code',
     description:
-      'Sets the password. All sessions of the account end, and their streams close with 4001 `SESSION_REVOKED`; all open ' +
-      'codes of the account are void, and the open invites that it has made are revoked. The answer has no tokens: the app ' +
-      'logs in.\n\n' +
-      'Five wrong codes end the challenge. If the address was never verified, it is now.',
+      'Sets the password. All sessions of the account end, and their streams close with 4001 `SESSION_REVOKED`; all ' +
+      'open codes of the account end, and the open invites that it has made are revoked. The answer has no tokens: ' +
+      'the app logs in.\n\n' +
+      'Five wrong codes end the challenge. If the email address was never verified, it is now.',
     method: 'post',
     path: '/api/v1/auth/password-reset/confirm',
     auth: 'none',

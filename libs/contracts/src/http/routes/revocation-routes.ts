@@ -2,7 +2,7 @@ import { RevocationsRequest, RevocationsResponse, revocationsExample } from '../
 import { enabledIf } from '../route.ts';
 import { common, commonHeaders } from './shared.ts';
 
-/** The feed from which siblings without access to Redis learn which sessions are denied. */
+/** The feed from which internal services without access to Redis learn which sessions are denied. */
 export const revocationRoutes = enabledIf('REVOCATION_FEED_SECRETS_FILE', {
   readRevocations: {
     operationId: 'readRevocations',
@@ -10,10 +10,11 @@ export const revocationRoutes = enabledIf('REVOCATION_FEED_SECRETS_FILE', {
     client: null,
     summary: 'Learn which access tokens are revoked',
     description:
-      'For services that verify access tokens and cannot reach Redis. Asked a few times a second, it returns what was ' +
-      'denied since the cursor, as a signed statement that answers this one question. An answer may repeat what an ' +
-      'earlier one had. Anything but a 200 with a good statement tells nothing: the list is unknown then, not empty. ' +
-      'The caller is a sibling service with a secret of its own. Without such secrets the service has no feed: 404.',
+      'For services that verify access tokens and cannot reach Redis. Asked a few times a second, it returns what ' +
+      'was denied since the cursor, as a signed statement that answers this one question. An answer may repeat what ' +
+      'an earlier one had. Anything but a 200 with a good statement says nothing: the list is unknown then, not ' +
+      'empty. The caller is an internal service with a secret of its own. Without such secrets the service has no ' +
+      'feed: 404.',
     method: 'post',
     path: '/api/v1/revocations',
     auth: 'internalService',

@@ -35,8 +35,8 @@ export const secondFactorRemovalRoutes = {
     client: 'secondFactor.requestRemoval',
     summary: 'Ask for a code to remove a lost second factor',
     description:
-      'Sends a code of 8 digits to the address, which is good for 10 minutes. The answer is the same for an address ' +
-      'without an account and for an account without a second factor; nobody is sent a mail then.',
+      'Sends a code of 8 digits to the email address, which is good for 10 minutes. The answer is the same for an ' +
+      'address without an account and for an account without a second factor; nobody is sent a mail then.',
     method: 'post',
     path: '/api/v1/auth/second-factor-removal',
     auth: 'none',
@@ -69,9 +69,9 @@ export const secondFactorRemovalRoutes = {
     client: 'secondFactor.confirmRemoval',
     summary: 'Order the removal of a lost second factor with the code',
     description:
-      'The second factor goes in 72 hours, with its recovery codes and trusted devices, and all sessions opened until ' +
-      'then end. The address and the live sessions are told at once, and can stop it. A second order leaves the time ' +
-      'as it is. Five wrong codes end the challenge.',
+      'The second factor goes in 72 hours, with its recovery codes and trusted devices, and all sessions opened ' +
+      'until then end. The mailbox and the live sessions are notified at once, and can stop it. A second order ' +
+      'leaves the time as it is. Five wrong codes end the challenge.',
     method: 'post',
     path: '/api/v1/auth/second-factor-removal/confirm',
     auth: 'none',
@@ -91,7 +91,7 @@ export const secondFactorRemovalRoutes = {
     tag: 'Accounts',
     client: 'secondFactor.stopRemovalByToken',
     summary: 'Stop the removal of the second factor with the token of the mail',
-    description: 'Takes the token of the notice of the order. 410 once the second factor is gone.',
+    description: 'Takes the token of the mail about the order. 410 once the second factor is gone.',
     method: 'post',
     path: '/api/v1/auth/second-factor-removal/stop',
     auth: 'none',

@@ -29,16 +29,18 @@ export const sessionRoutes = {
     client: 'core',
     summary: 'Open a session',
     description:
-      'Exchanges e-mail address and password for an access token and a refresh token. One session per user and device: ' +
-      'a new login on a device ends the session before it, whose stream closes with 4005 `SESSION_REPLACED`. A user has ' +
-      'at most 50 sessions; the least recently used one ends, and its stream closes with 4001 `SESSION_REVOKED`.\n\n' +
-      'If the service requires verified addresses and this one is not, the right password gets 403 ' +
+      'Exchanges email address and password for an access token and a refresh token. One session per user and ' +
+      'device: a new login on a device ends the session before it, whose stream closes with 4005 `SESSION_REPLACED`. ' +
+      'A user has at most 50 sessions; the least recently used one ends, and its stream closes with 4001 ' +
+      '`SESSION_REVOKED`.\n\n' +
+      'If the service requires verified email addresses and this one is not, the right password gets 403 ' +
       '`ERR-EMAIL-NOT-VERIFIED`, and a code is sent to it: the app confirms it with `challenge_id` ' +
       '(`confirmEmailVerification`), then logs in.\n\n' +
-      'A repeat with the same `Idempotency-Key`, body and device gets the newest pair of the session that it has opened, ' +
-      'while that session lives: send a key, or a network that repeats the request ends the session that your app holds.\n\n' +
-      'With `DPoP`, the session’s refresh tokens are bound to the key of the proof, and the answer has `bound: true`. A ' +
-      'wrong proof is 422, and opens no session.\n\n' +
+      'A repeat with the same `Idempotency-Key`, body and device gets the newest pair of the session that it has ' +
+      'opened, while that session lives: send a key, or a network that repeats the request ends the session that ' +
+      'your app holds.\n\n' +
+      'With `DPoP`, the session’s refresh tokens are bound to the key of the proof, and the answer has `bound: ' +
+      'true`. A wrong proof is 422, and opens no session.\n\n' +
       'Only a caller who knows the password learns that an account is disabled or about to be deleted.',
     method: 'post',
     path: '/api/v1/auth/login',

@@ -32,7 +32,7 @@ export const fresh = [
   'ERR-OVERLOADED',
 ] as const;
 
-/** Only siblings answer 401, by which they ask for another access token. */
+/** Only resource servers answer 401, by which they ask for another access token. */
 export const refusedStepUp = { 'ERR-STEP-UP-REQUIRED': [403] } as const;
 
 /**

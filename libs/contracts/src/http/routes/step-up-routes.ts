@@ -19,8 +19,8 @@ export const stepUpRoutes = {
     client: 'stepUp.challenge',
     summary: 'Ask how to prove once more who is there',
     description:
-      'The answer names the ways that count for this account. Only an account that has no other way is mailed a code, ' +
-      'under the limits of all codes.',
+      'The answer names the methods that count for this account. Only an account that has no other one is mailed a ' +
+      'code, under the limits of all codes.',
     method: 'post',
     path: '/api/v1/account/step-up/challenge',
     auth: 'bearer',

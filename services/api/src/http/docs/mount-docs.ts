@@ -42,7 +42,7 @@ const docsPage = `<!doctype html>
 </html>
 `;
 
-/** Without the address of a validator, Swagger UI sends requests to no other host. */
+/** Without the URL of a validator, Swagger UI sends requests to no other host. */
 const docsStart = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#swagger-ui',
@@ -56,7 +56,7 @@ const docsStart = `SwaggerUIBundle({
 
 const javascript = 'text/javascript; charset=utf-8';
 
-/** The answer at `/`, for a person who knows only the host's address. */
+/** The answer at `/`, for a person who knows only the host's name. */
 const entrance = JSON.stringify({
   name: 'auth-account',
   docs: '/docs',

@@ -6,7 +6,7 @@ import { extendContext } from '../request-context.ts';
 /** Limit for the length of a credential, in characters. */
 const longest = 512;
 
-/** Puts the sibling service into the context. Raises `ERR-INVALID-CREDENTIALS`. */
+/** Puts the internal service into the context. Raises `ERR-INVALID-CREDENTIALS`. */
 export function authenticateInternalService(findInternalService: FindInternalService): RequestHandler {
   return (req, res, next) => {
     const [, credential] = /^Bearer ([\w.-]+)$/i.exec(req.headers.authorization ?? '') ?? [];

@@ -124,8 +124,8 @@ function eventTokenRefusal({ code, cause }: AppError): EventTokenRefusal | undef
 }
 
 /**
- * Creates the function that audits refused authorization: every 401 and 403 of a route that requires authorization,
- * whatever raised it. The 401s of login and refresh have events of their own.
+ * Audits refused authorization: every 401 and 403 of a route that requires authorization, whatever raised it. The 401s
+ * of login and refresh have events of their own.
  */
 function createAuditRefusal(audit: Audit): (error: AppError, context: RequestContext) => void {
   return (error, context) => {

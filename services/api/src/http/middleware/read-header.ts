@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { extendContext } from '../request-context.ts';
 
-/** A header that a route may take, and the place of its value in the context. */
+/** A header that a route may take, and the name of its value in the context. */
 interface OptionalHeader {
   readonly name: 'Idempotency-Key' | 'X-Device-Secret';
   readonly as: keyof RequestOrigin;

@@ -48,7 +48,7 @@ test.each([
   ['cook@1.2.3.4', false],
   [`${'a'.repeat(64)}@example.com`, true],
   [`${'a'.repeat(65)}@example.com`, false],
-])('a registration with the address %s is accepted: %s. A login compares it anyway', (address, expected) => {
+])('a registration with the email address %s is accepted: %s. A login compares it anyway', (address, expected) => {
   expect(compileSchema(Email)(address)).toBe(expected);
   expect(compileSchema(GivenEmail)(address)).toBe(true);
 });

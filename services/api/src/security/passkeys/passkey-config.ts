@@ -84,7 +84,7 @@ function textsOf(value: unknown): string[] {
 
 const noOrigin = 'must be an origin over https: no path, no slash at its end, host in lower case, no port 443';
 
-/** Returns the address if the text is exactly its origin, and a page on it may use passkeys. */
+/** Returns the URL if the text is exactly its origin, and a page on it may use passkeys. */
 function originOf(text: string): URL | undefined {
   const url = URL.parse(text);
   const isSecure = url?.protocol === 'https:' || url?.hostname === 'localhost';

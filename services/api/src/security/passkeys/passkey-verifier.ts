@@ -36,8 +36,8 @@ export function webauthnChallenge(challengeId: string): string {
 const library = () => import('./webauthn.ts');
 
 /**
- * Creates the checks of passkeys. The library compares challenge, origin, RP id and signature, and one verification
- * takes about 1 ms of the event loop.
+ * Checks passkeys. The library compares challenge, origin, RP id and signature, and one verification takes about 1 ms
+ * of the event loop.
  */
 export function createPasskeyVerifier(settings: PasskeySettings): PasskeyVerifier {
   return {

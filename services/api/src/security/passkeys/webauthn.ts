@@ -17,7 +17,7 @@ export interface PasskeySettings {
   readonly origins: readonly string[];
 }
 
-/** State of an authenticator, as a ceremony has told it. */
+/** State of an authenticator, as a ceremony has shown it. */
 interface AuthenticatorState {
   /** Number of its signatures; 0 if it does not count. */
   readonly counter: number;
@@ -54,7 +54,7 @@ const algorithms: readonly number[] = [cose.COSEALG.ES256, cose.COSEALG.EdDSA, c
  * flag is set. That is as safe, because the account's user has just proved who they are, and each use verifies its user.
  *
  * No attestation is asked for, so the statement of an authenticator that sends one is put aside unread, as clients
- * should do. Otherwise the library would parse certificates of strangers and fetch addresses that they name.
+ * should do. Otherwise the library would parse certificates of anyone and fetch URLs that they name.
  */
 export async function verifyNew(
   settings: PasskeySettings,
@@ -152,7 +152,7 @@ interface WantedAuthenticator extends Pick<PasskeySettings, 'rpId'> {
   readonly requireUv: boolean;
 }
 
-/** Names the fault of what the authenticator has told, which the library checks too. */
+/** Names the fault of what the authenticator has said, which the library checks too. */
 function assertAuthenticator(authData: Bytes, { rpId, requireUp, requireUv }: WantedAuthenticator): void {
   const { rpIdHash, flags } = parseAuthenticatorData(authData);
   if (!hash('sha256', rpId, 'buffer').equals(rpIdHash)) throw new FaultyPasskey('rp_id');

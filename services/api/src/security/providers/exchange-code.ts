@@ -21,8 +21,8 @@ export interface ExchangeCodeDeps {
 const maxAtOnce = 32;
 
 /**
- * Creates the exchange of a provider's codes. The client is loaded with the first code. Above {@link maxAtOnce} a code is
- * not exchanged, so that a slow provider holds neither more connections of the process nor every login.
+ * Exchanges a provider's codes. The client is loaded with the first code. Above {@link maxAtOnce} a code is not
+ * exchanged, so that a slow provider holds neither more connections of the process nor every login.
  */
 export function createExchangeCode(exchange: ProviderExchange, { fetch, now, onEnd }: ExchangeCodeDeps): ExchangeCode {
   let loaded: Promise<ProviderClient> | undefined;

@@ -12,8 +12,8 @@ export interface ProviderVerifiers {
 }
 
 /**
- * Creates the checks of a provider's tokens, which share its keys. The library is loaded with the first token, because it
- * costs a process memory and start-up time.
+ * Checks a provider's tokens, which share its keys. The library is loaded with the first token, because it costs a
+ * process memory and start-up time.
  */
 export function createProviderVerifiers(provider: IdentityProvider, deps: IdTokenDeps): ProviderVerifiers {
   let loaded: Promise<ProviderVerifiers> | undefined;

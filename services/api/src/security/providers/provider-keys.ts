@@ -33,7 +33,7 @@ interface Known {
 const secondMs = 1_000;
 /** Time for which keys may be kept if the provider says nothing, and the limits of what it may say. */
 const [usualMs, leastMs, maxMs] = [300 * secondMs, 60 * secondMs, 86_400 * secondMs];
-/** Time for which keys that are no longer fresh are used if the provider does not answer. */
+/** Time for which outdated keys are used if the provider does not answer. */
 const staleMs = 3_600 * secondMs;
 /** Least time after an answer before an unknown key is a reason to ask again. */
 const unknownGapMs = 30 * secondMs;
@@ -41,9 +41,9 @@ const unknownGapMs = 30 * secondMs;
 const failedGapMs = 5 * secondMs;
 
 /**
- * Creates the finder of a provider's keys, for `jwtVerify`. It asks the provider when a key is first needed, keeps the
- * keys for as long as the answer's headers say, and makes one request for any number of tokens with unknown keys. While
- * the provider does not answer, it uses the keys for an hour more.
+ * Finds a provider's keys, for `jwtVerify`. It asks the provider when a key is first needed, keeps the keys for as long
+ * as the answer's headers say, and makes one request for any number of tokens with unknown keys. While the provider
+ * does not answer, it uses the keys for an hour more.
  *
  * Raises jose's errors, and `ERR-DEPENDENCY-UNAVAILABLE` if it has no keys, or may not or cannot ask for an unknown one: the
  * provider may have published it since.
@@ -76,7 +76,7 @@ export function createProviderKeys({ url, fetch, onKeys, onError, elapsed }: Pro
     return underWay;
   }
 
-  /** Returns the keys that count, and asks for them if they are no longer fresh. */
+  /** Returns the keys that count, and asks for them if they are outdated. */
   async function current(): Promise<Known> {
     if (known === undefined || elapsed() >= known.freshUntil) await askOnce();
     if (known === undefined || elapsed() >= known.freshUntil + staleMs) throw unavailable(failedGapMs);

@@ -1,6 +1,6 @@
 import type { TokenFault } from './provider-metrics.ts';
 
-/** Kinds of notices about a person. Nothing follows from `other`. */
+/** Kinds of security events about a person. Nothing follows from `other`. */
 export const securityEventSenders = [
   'consent_revoked',
   'account_deleted',
@@ -14,9 +14,9 @@ export const securityEventSenders = [
 ] as const;
 export type SecurityEventKind = (typeof securityEventSenders)[number];
 
-/** A notice whose signature was checked. */
+/** A security event token whose signature was checked. */
 export interface SecurityEventToken {
-  /** The provider's id of the notice. The same notice may come again. */
+  /** The provider's id of the token. The same token may come again. */
   readonly id: string;
   /** Time at which the provider signed it, in whole seconds. */
   readonly signedAt: Date;
@@ -31,9 +31,12 @@ export interface SecurityEvent {
   readonly ignored?: 'unknown_event' | 'unknown_subject' | 'surplus';
 }
 
-/** Faults of notices, with their explanations in docs/audit.md. From `issuer` on, the provider itself has signed it. */
+/**
+ * Faults of security event tokens, with their explanations in docs/audit.md. From `issuer` on, the provider itself has
+ * signed it.
+ */
 export const securityEventTokenFaults = {
-  malformed: 'not readable, or without what a notice must have',
+  malformed: 'not readable, or without what a security event token must have',
   algorithm: '',
   key: 'unknown',
   signature: '',
@@ -43,21 +46,21 @@ export const securityEventTokenFaults = {
 } as const satisfies Partial<Record<TokenFault, string>>;
 export type SecurityEventTokenFault = keyof typeof securityEventTokenFaults;
 
-/** Returns the notice, or the fault for which the token does not count. */
+/** Returns the security event token, or the fault for which the token does not count. */
 export type VerifySecurityEventToken = (token: string) => Promise<SecurityEventToken | SecurityEventTokenFault>;
 
-/** Cause of the refusal of a notice. */
+/** Cause of the refusal of a security event token. */
 export class SecurityEventRefusal extends Error {
   override readonly name = 'SecurityEventRefusal';
   readonly fault: SecurityEventTokenFault;
 
   constructor(fault: SecurityEventTokenFault) {
-    super(`the notice was refused: ${fault}`);
+    super(`the security event token was refused: ${fault}`);
     this.fault = fault;
   }
 }
 
-/** Longest time since a notice was signed, in seconds. Until then a provider may send it again. */
+/** Maximum time since a security event token was signed, in seconds. Until then a provider may send it again. */
 export const securityEventSeconds = 7 * 86_400;
 /** Difference between the provider's clock and ours, in seconds, that is put up with. */
 export const toleranceSeconds = 60;
@@ -69,9 +72,9 @@ export interface VerifiedIdentity {
   readonly sub: string;
   /** The app for which the token was issued. */
   readonly clientId: string;
-  /** Address that the provider names; undefined if it names none that an account could have. */
+  /** Email address that the provider names; undefined if it names none that an account could have. */
   readonly email: string | undefined;
-  /** True if the provider has given out the address itself and says that it is this person's. */
+  /** True if the provider has given out the email address itself and says that it is this person's. */
   readonly isOwnEmail: boolean;
   readonly name: string | undefined;
 }

@@ -32,8 +32,8 @@ export interface VerifyDeps {
 }
 
 /**
- * Creates the check of a provider's ID tokens (OpenID Connect Core, section 3.1.3.7). Raises
- * `ERR-DEPENDENCY-UNAVAILABLE` if the provider's keys are not there.
+ * Verifies a provider's ID tokens (OpenID Connect Core, section 3.1.3.7). Raises `ERR-DEPENDENCY-UNAVAILABLE` if the
+ * provider's keys are not there.
  */
 export function createVerify(
   provider: IdentityProvider,
@@ -128,7 +128,7 @@ function identityOf(payload: JWTPayload, provider: IdentityProvider): VerifiedId
   };
 }
 
-/** Returns the address in the form that an account can have, as if a person had typed it. */
+/** Returns the email address in the form that an account can have, as if a person had typed it. */
 function addressIn(text: string): string | undefined {
   const email = emailAsMeant(text);
   return email.length <= maxInEmail && emailForms.every((form) => form.test(email)) ? email : undefined;

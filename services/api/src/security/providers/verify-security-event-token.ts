@@ -16,7 +16,7 @@ import { faultOf } from './verify-id-token.ts';
 const maxEvents = 10;
 
 /**
- * Creates the check of a provider's notices: Apple's
+ * Verifies a provider's security event tokens: Apple's
  * (https://developer.apple.com/documentation/signinwithapple/processing-changes-for-sign-in-with-apple-accounts) or
  * security event tokens (RFC 8417, https://developers.google.com/identity/protocols/risc). The latter never expire.
  * Raises `ERR-DEPENDENCY-UNAVAILABLE` if the provider's keys are not there.
@@ -69,7 +69,7 @@ const ignored = (reason: NonNullable<SecurityEvent['ignored']>): SecurityEvent =
   ignored: reason,
 });
 
-/** Both names of a deletion are in use: the first in Apple's notices, the second in its documentation. */
+/** Both names of a deletion are in use: the first in Apple's tokens, the second in its documentation. */
 const appleKinds: ReadonlyMap<unknown, SecurityEventKind> = new Map([
   ['consent-revoked', 'consent_revoked'],
   ['account-delete', 'account_deleted'],
@@ -115,7 +115,7 @@ const securityKinds: ReadonlyMap<unknown, SecurityEventKind> = new Map([
   ['sessions-revoked', 'sessions_revoked'],
   // The name in CAEP 1.0.
   ['session-revoked', 'sessions_revoked'],
-  // About the way of the notices, and not about a person.
+  // About the delivery of the events, and not about a person.
   ['verification', 'other'],
   ['stream-updated', 'other'],
 ]);

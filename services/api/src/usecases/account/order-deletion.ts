@@ -34,11 +34,11 @@ export interface DeletionOrder {
   readonly user: PresentUser;
   /** Session of the caller; missing for an order by a code. */
   readonly sessionId?: string;
-  /** Returns the error for an account whose password or address was changed since the proof. */
+  /** Returns the error for an account whose password or email address was changed since the proof. */
   readonly changed: () => Error;
   /**
-   * The code that authorised the deletion. With it, the order makes the password of an account void whose address was
-   * never verified, so that the password cannot restore the account. All other codes become void too.
+   * The code that authorised the deletion. With it, the order makes the password of an account unusable whose email
+   * address was never verified, so that the password cannot restore the account. All other codes end too.
    */
   readonly code?: RightCode;
 }
@@ -46,9 +46,9 @@ export interface DeletionOrder {
 export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Promise<DeletionScheduledResponse['data']>;
 
 /**
- * Creates the function that orders the deletion of an account and ends all its sessions in the same transaction. It
- * writes the user's document, like every login, so that no login is missed. If the deletion is ordered already, its
- * time stays and no notice is sent. Every other order sends a mail, so an account may give only a few orders a day.
+ * Orders the deletion of an account and ends all its sessions in the same transaction. It writes the user's document,
+ * like every login, so that no login is missed. If the deletion is ordered already, its time stays and no notification
+ * is sent. Every other order sends a mail, so an account may give only a few orders a day.
  *
  * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
@@ -102,14 +102,11 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
   };
 }
 
-/**
- * Creates the function that makes the account's password and codes void, in the transaction of an order. It returns the
- * event.
- */
+/** Makes the account's password unusable and ends its codes, in the transaction of an order. It returns the event. */
 function createRevokePassword({ users, challenges, ids }: OrderDeletionDeps) {
   return async (user: PresentUser, at: Date, origin: RequestOrigin, session: ClientSession): Promise<AuthEvent> => {
     const { _id: user_id, password_hash } = user;
-    // This does not fail, because the order has checked that neither the password nor the address was changed.
+    // This does not fail, because the order has checked that neither the password nor the email address was changed.
     await users.changeIfUnchanged(user, passwordFields(unusableHash(password_hash), user, at, true), session);
     await challenges.endAll(user_id, at, session);
     const changed = { user_id, changed_at: at.toISOString(), reason: 'deletion' } as const;

@@ -51,8 +51,8 @@ export function createRestoreAccount(deps: RestoreAccountDeps) {
 }
 
 /**
- * Creates the restore itself. Like a login it writes the user's document, so it also cancels a deletion that is ordered
- * at the same time.
+ * Restores the account. Like a login it writes the user's document, so it also cancels a deletion that is ordered at
+ * the same time.
  */
 function createRestore(deps: RestoreAccountDeps) {
   const { users, sessions, deletions, commit, ids, now } = deps;
@@ -96,7 +96,7 @@ function createRestore(deps: RestoreAccountDeps) {
 
 /**
  * Returns what the account learns of the device. If it demands a second factor, which a restore does not ask for, it
- * only counts the notice.
+ * only counts the notification.
  */
 function learnedBy(seen: PresentUser, device: string, at: Date): LearnedDevice | undefined {
   const learned = learnedDevice(seen, device, at);

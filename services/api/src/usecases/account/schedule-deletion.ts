@@ -37,9 +37,9 @@ export interface ConfirmDeletionDeps {
 }
 
 /**
- * Orders the deletion of the account with a code from its mailbox, without an app. If the address was never verified,
- * somebody else may have registered it. Then the password becomes void, so that a restore needs a reset first. Raises
- * the errors of {@link CheckCode}, and `ERR-RATE-LIMITED`.
+ * Orders the deletion of the account with a code from its mailbox, without an app. If the email address was never
+ * verified, somebody else may have registered it. Then the password becomes unusable, so that a restore needs a reset
+ * first. Raises the errors of {@link CheckCode}, and `ERR-RATE-LIMITED`.
  */
 export function createConfirmDeletion({ orderDeletion, checkCode, limits }: ConfirmDeletionDeps) {
   return async (input: ConfirmCodeRequest, origin: RequestOrigin): Promise<Scheduled> => {

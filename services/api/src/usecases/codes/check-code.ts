@@ -29,14 +29,14 @@ export type CheckCode = (
   of?: Pick<ChallengeKey, 'user_id' | 'link'>,
 ) => Promise<RightCode>;
 
-/** Key of an address that no account has, so that the same work is done without an account. */
+/** Key of an email address that no account has, so that the same work is done without an account. */
 const nobodysEmailKey = 'nobody';
 
 /**
- * Creates the check of a code, which compares in constant time. A wrong code is counted before the answer says that it
- * was wrong. A right code takes its try in the transaction of the change ({@link useCode}), which fails if five wrong codes were
- * counted before. So no more simultaneous guesses get a verdict than the challenge has tries left. A right code whose
- * change fails, or is shed, stays valid. The challenge of an address without an account is refused after the same work.
+ * Checks a code, in constant time. A wrong code is counted before the answer says that it was wrong. A right code takes
+ * its try in the transaction of the change ({@link useCode}), which fails if five wrong codes were counted before. So
+ * no more simultaneous guesses get a verdict than the challenge has tries left. A right code whose change fails, or is
+ * shed, stays valid. The challenge of an email address without an account is refused after the same work.
  *
  * Raises `ERR-CODE-INVALID` for a wrong code and for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for a
  * challenge that is too old, and `ERR-DEPENDENCY-UNAVAILABLE` if the challenge's key has not arrived here yet.
@@ -68,7 +68,7 @@ function compare({ codes }: CheckCodeDeps, challenge: ChallengeDocument, user: P
   return isEqual && emailKey !== undefined;
 }
 
-/** Creates the function that refuses a challenge that is not open. */
+/** Refuses a challenge that is not open. */
 function createRefuseClosed({ audit, now }: CheckCodeDeps) {
   return (key: ChallengeKey, challenge: ChallengeDocument | undefined, origin: RequestOrigin): never => {
     const state = challenge && challengeState(challenge, now());
@@ -78,7 +78,7 @@ function createRefuseClosed({ audit, now }: CheckCodeDeps) {
   };
 }
 
-/** Creates the function that counts a wrong code and then refuses it. */
+/** Counts a wrong code and then refuses it. */
 function createRefuseWrong(deps: CheckCodeDeps) {
   const { challenges, audit, now } = deps;
   const refuseClosed = createRefuseClosed(deps);
@@ -92,8 +92,9 @@ function createRefuseWrong(deps: CheckCodeDeps) {
 }
 
 /**
- * Makes the change that a code permits. If the address was proved since the account was read, checks the code again and
- * decides anew by the account as it is now. Raises the errors of both, and `ERR-CODE-INVALID` if a way in was changed.
+ * Makes the change that a code permits. If the email address was proved since the account was read, checks the code
+ * again and decides anew by the account as it is now. Raises the errors of both, and `ERR-CODE-INVALID` if a sign-in
+ * method was changed.
  */
 export function changeByCode<T>(
   check: () => Promise<RightCode>,

@@ -14,8 +14,8 @@ export interface RequestCodeForEmailDeps {
 }
 
 /**
- * Sends a code for that purpose to the address. An address without an account, or with an account that is not `isMeant`,
- * gets the same answer, after the same work and under the same limits. Raises `ERR-RATE-LIMITED`.
+ * Sends a code for that purpose to the email address. An address without an account, or with an account that is not
+ * `isMeant`, gets the same answer, after the same work and under the same limits. Raises `ERR-RATE-LIMITED`.
  */
 export function createRequestCodeForEmail(
   { users, limits, requestCode }: RequestCodeForEmailDeps,

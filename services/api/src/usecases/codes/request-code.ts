@@ -36,7 +36,7 @@ export interface CodeRequest {
   /** Undefined if there is no such account. The work and the answer are the same then, but no mail is sent. */
   readonly userId: string | undefined;
   readonly locale: Locale;
-  /** True if another account has the address. The challenge is the user's, but the code is not sent. */
+  /** True if another account has the email address. The challenge is the user's, but the code is not sent. */
   readonly isWithheld?: boolean;
   /** The link of an identity for which alone the code counts. Its code is not sent again. */
   readonly link?: CodeLink;
@@ -52,8 +52,8 @@ export type RequestCode = (request: CodeRequest, origin: RequestOrigin) => Promi
 const keptMs = 86_400_000;
 
 /**
- * Creates the function that stores, in one transaction, a challenge and the event by which the worker sends the code.
- * Its caller must have counted the request for the limits.
+ * Stores, in one transaction, a challenge and the event by which the worker sends the code. Its caller must have
+ * counted the request for the limits.
  */
 export function createRequestCode(deps: RequestCodeDeps): RequestCode {
   const { challenges, commit, now } = deps;

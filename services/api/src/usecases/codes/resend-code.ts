@@ -39,8 +39,8 @@ export type ResendCode = (
 ) => Promise<ChallengeResponse['data']>;
 
 /**
- * Creates the function that sends the same code once more, 60 s after the last mail at the earliest and three times at
- * most. For a challenge without an account, the same work is done.
+ * Sends the same code once more, 60 s after the last mail at the earliest and three times at most. For a challenge
+ * without an account, the same work is done.
  *
  * Raises `ERR-CODE-INVALID` for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for a challenge that is too
  * old, and `ERR-RATE-LIMITED` if no resend is due.
@@ -95,8 +95,8 @@ function waitOf({ resends_left, resend_at, expires_at }: ChallengeDocument, at: 
 }
 
 /**
- * Creates the function that returns true if the code may go to the address. No code for a change of address goes to an
- * address that another account has.
+ * Returns true if the code may go to the email address. No code for a change goes to an address that another account
+ * has.
  */
 function createIsRecipient({ emailChanges, now }: ResendCodeDeps) {
   return async ({ _id, pending_email }: Addressee, purpose: CodePurpose) => {

@@ -28,11 +28,11 @@ export interface ChangeEmailDeps {
 }
 
 /**
- * Changes the caller's address with a code from the new address, and ends all other sessions and all open codes of the
- * account in the same transaction. The old address gets a notice, which can undo the change for 72 hours.
+ * Changes the caller's email address with a code from the new one, and ends all other sessions and all open codes of
+ * the account in the same transaction. The old address is notified, and can undo the change for 72 hours.
  *
  * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED`, `ERR-EMAIL-ALREADY-EXISTS` if another account has taken
- * the address since, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
+ * the email address since, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createChangeEmail(deps: ChangeEmailDeps) {
   const { emailChanges, sessions, challenges, checkCode, endSessions, limits, commit, now } = deps;
@@ -71,7 +71,8 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
     ).catch((error: unknown) => {
       throw isDuplicateKey(error, 'email_key') ? takenError(change.email, error) : error;
     });
-    // As with a registration, failed attempts that strangers made on this address before must not lock its owner out.
+    // As with a registration, failed attempts that others made on this email address before must not lock its owner
+    // out.
     await limits.moved({ from: user.email, to: change.email }, caller, origin);
     const sessions_ended = ended.sessionIds.length;
     return { message: 'EMAIL_CHANGED', email: change.email, sessions_ended, timestamp: now().toISOString() };

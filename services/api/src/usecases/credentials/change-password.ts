@@ -32,7 +32,7 @@ export interface ChangePasswordDeps {
  * the user's document, like every login, so that no login with the old password is missed. The account forgets all
  * other devices.
  *
- * Each change voids the mailed codes, and a thief who knows the password could thus stop the mailbox's owner from
+ * Each change ends the mailed codes, and a thief who knows the password could thus stop the mailbox's owner from
  * recovering the account. So only a few changes a day are allowed. A request with a wrong password does not count, or a
  * thief with only a session could use up the owner's changes.
  *

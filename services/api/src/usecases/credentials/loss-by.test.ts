@@ -10,7 +10,7 @@ const passkey = (id: string, created_at: Date) => ({ id, created_at }) as Passke
 const [early, late] = [passkey('early', at(1)), passkey('late', at(3))];
 const totp = (confirmed_at: Date) => ({ confirmed_at }) as NonNullable<UserDocument['totp']>;
 
-/** Returns the loss, with what is announced of the account's ways that the write has removed. */
+/** Returns the loss, with what is announced of the account's sign-in methods that the write has removed. */
 function remove(
   { passkeys = [], identities = [], ...user }: Partial<PresentUser>,
   which: Parameters<typeof lossBy>[1],
@@ -62,7 +62,7 @@ test('an account without passkeys, identities and second factor loses none', () 
   expect(remove({}, 'all')).toEqual({ ...nothing, signInMethods: from(new Date(0)), gone: secondFactorFields });
 });
 
-test('siblings and the audit log get each credential that goes', () => {
+test('internal services and the audit log get each credential that goes', () => {
   const unlinked = { user_id, identity_id: 'young', provider: 'google' };
   const identities = [identity('young', at(3))];
   expect(remove({ passkeys: [early, late], identities, totp: totp(at(2)) }, 'all')).toEqual({

@@ -17,20 +17,21 @@ export interface Loss {
   readonly gone: readonly RemovableField[];
   /** True if an ordered removal of the second factor ends, and the factor stays. */
   readonly endsOrder: boolean;
-  /** Returns what is announced, once the write has removed these ways. */
+  /** Returns what is announced, once the write has removed these methods. */
   announce(removed: RemovedMethods): LossAnnounced;
 }
 
 export interface LossAnnounced {
-  /** The recovery's own notice tells the owner of them. */
+  /** The recovery's own notification names them to the owner. */
   readonly events: readonly AuthEvent[];
   readonly audit: readonly AuditEvent[];
 }
 
 /**
- * Returns what a recovery takes away of the ways in besides the password, and of the second factor: nothing, what was
- * added at a time or after it, or all, because somebody else may have registered the account. A removal of the second
- * factor that was ordered from a mailbox at that time or after it ends too, because its mail went to that mailbox.
+ * Returns what a recovery takes away of the sign-in methods besides the password, and of the second factor: nothing,
+ * what was added at a time or after it, or all, because somebody else may have registered the account. A removal of the
+ * second factor that was ordered from a mailbox at that time or after it ends too, because its mail went to that
+ * mailbox.
  */
 export function lossBy(
   { _id: user_id, totp: present, due_totp: totp = present }: PresentUser,

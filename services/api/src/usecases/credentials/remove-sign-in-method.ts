@@ -25,32 +25,32 @@ export interface RemoveSignInMethodDeps {
   readonly now: () => Date;
 }
 
-/** The store of the ways in of one kind. */
+/** The store of the sign-in methods of one kind. */
 interface SignInMethods {
   remove(seen: PresentUser, id: string, at: Date, session: ClientSession): Promise<boolean>;
   has(userId: string, id: string): Promise<boolean>;
 }
 
-/** A way in that its owner removes. */
+/** A sign-in method that its owner removes. */
 export interface RemovedMethod {
   readonly id: string;
   readonly signInMethods: SignInMethods;
-  /** Returns the event for subscribers and the notice. */
+  /** Returns the event for subscribers and the notification. */
   events(locale: Locale, nextOrigin: () => AccountEventOrigin): readonly AuthEvent[];
   /** Record in the audit log. */
   readonly audit: AuditEvent;
 }
 
-/** A request to remove a way in. */
+/** A request to remove a sign-in method. */
 export interface Removal {
   /** Body of the request, with the proof of who is there. */
   readonly input: Parameters<Reauthenticate>[0];
   readonly purpose: Parameters<Reauthenticate>[3];
-  /** Finds the way in the account as it is now. Raises an error if it is not there. */
+  /** Finds the method in the account as it is now. Raises an error if it is not there. */
   readonly find: (user: PresentUser) => RemovedMethod;
 }
 
-/** Removes a way in, and returns the account as it was before. */
+/** Removes a sign-in method, and returns the account as it was before. */
 export type RemoveSignInMethod = (
   removal: Removal,
   caller: VerifiedAccessToken,
@@ -58,11 +58,11 @@ export type RemoveSignInMethod = (
 ) => Promise<PresentUser>;
 
 /**
- * Creates the removal of one of the caller's ways in, if another is left. It ends the account's open codes. Of two
- * removals at once the second is decided anew, so that they cannot both take the last way.
+ * Removes one of the caller's sign-in methods, if another is left. It ends the account's open codes. Of two removals at
+ * once the second is decided anew, so that they cannot both take the last one.
  *
  * Raises the errors of {@link Reauthenticate} and of `find`, `ERR-LAST-CREDENTIAL`, `ERR-RATE-LIMITED`,
- * `ERR-REAUTHENTICATION-FAILED` if the password or the address was changed since the proof, and
+ * `ERR-REAUTHENTICATION-FAILED` if the password or the email address was changed since the proof, and
  * `ERR-DEPENDENCY-UNAVAILABLE` after too many tries.
  */
 export function createRemoveSignInMethod(deps: RemoveSignInMethodDeps): RemoveSignInMethod {
@@ -83,12 +83,15 @@ export function createRemoveSignInMethod(deps: RemoveSignInMethodDeps): RemoveSi
   };
 }
 
-/** Returns true if the password and the address are those of the proof. Other ways in may have been changed. */
+/**
+ * Returns true if the password and the email address are those of the proof. Other sign-in methods may have been
+ * changed.
+ */
 function isProved(proved: PresentUser, { email_key, password_changed_at }: PresentUser): boolean {
   return proved.email_key === email_key && proved.password_changed_at?.getTime() === password_changed_at?.getTime();
 }
 
-/** Creates the write of a removal. Raises {@link ChangedMeanwhile} if the account was changed since it was read. */
+/** Writes a removal. Raises {@link ChangedMeanwhile} if the account was changed since it was read. */
 function createRemove({ challenges, commit, ids, now }: RemoveSignInMethodDeps) {
   return async (
     user: PresentUser,

@@ -26,8 +26,8 @@ export interface RequestEmailChangeDeps {
 }
 
 /**
- * Sends a code to the address that the caller wants to have. If another account has the address, the answer and the
- * work are the same, but that account gets a notice and no code is sent. Earlier codes for a change become void.
+ * Sends a code to the email address that the caller wants to have. If another account has the address, the answer and
+ * the work are the same, but that account is notified and no code is sent. Earlier codes for a change end.
  *
  * Raises the errors of {@link Reauthenticate}, even if the password was changed only after the check, and
  * `ERR-RATE-LIMITED`.
@@ -68,8 +68,8 @@ export function createRequestEmailChange(deps: RequestEmailChangeDeps) {
 }
 
 /**
- * Creates the notice to the holder of the address. An account that has lost the address and can only get it back gets
- * no notice.
+ * Notifies the holder of the email address. An account that has lost the address and can only get it back gets no
+ * notification.
  */
 function noticeOf({ ids }: RequestEmailChangeDeps, holder: EmailHolder, at: Date, origin: RequestOrigin): AuthEvent {
   return createAccountEvent(

@@ -13,7 +13,8 @@ export interface RequestEmailVerificationDeps {
 }
 
 /**
- * Sends a code to the caller's address. Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
+ * Sends a code to the caller's email address. Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is
+ * gone.
  */
 export function createRequestEmailVerification({ users, limits, requestCode }: RequestEmailVerificationDeps) {
   const purpose = 'email_verification';

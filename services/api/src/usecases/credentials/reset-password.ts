@@ -32,12 +32,11 @@ export interface ResetPasswordDeps {
 /**
  * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction. Like every
  * login it writes the user's document, so that no login with the old password is missed. All open codes of the account
- * become void, the open invites that it has made are revoked, and the account forgets all devices. Wrong passwords that
- * strangers tried before do not keep the owner from the next login, and what a thief has used up is given back: see
- * `countsAnew`.
+ * end, the open invites that it has made are revoked, and the account forgets all devices. Wrong passwords that others
+ * tried before do not keep the owner from the next login, and what a thief has used up is given back: see `countsAnew`.
  *
- * If the address was never verified, somebody else may have registered the account. Then the code verifies the address,
- * the account's known networks are forgotten, and its other ways in are removed.
+ * If the email address was never verified, somebody else may have registered the account. Then the code verifies the
+ * address, the account's known networks are forgotten, and its other sign-in methods are removed.
  *
  * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A shed request uses none of the
  * code's tries.
@@ -63,8 +62,8 @@ export function createResetPassword(deps: ResetPasswordDeps) {
 }
 
 /**
- * Creates the reset itself. Raises {@link ChangedMeanwhile} if a way in was changed, or the address proved, since the code
- * was checked.
+ * Resets the password. Raises {@link ChangedMeanwhile} if a sign-in method was changed, or the email address proved,
+ * since the code was checked.
  */
 function createSetPassword(deps: ResetPasswordDeps) {
   const { users, invites, challenges, endSessions, commit, ids, now } = deps;
@@ -106,7 +105,7 @@ function createSetPassword(deps: ResetPasswordDeps) {
   };
 }
 
-/** Creates the events of a reset. The first proof of the address has an event of its own. */
+/** Returns the events of a reset. The first proof of the email address has an event of its own. */
 function eventsOf(
   ids: ResetPasswordDeps['ids'],
   user: PresentUser,

@@ -40,20 +40,20 @@ export interface UndoEmailChangeDeps {
   readonly now: () => Date;
 }
 
-/** An account, and the address that it gets back. */
+/** An account, and the email address that it gets back. */
 interface FoundChange {
   readonly user: PresentUser;
   readonly former: FormerEmail;
 }
 
 /**
- * Gives a former address back to an account, with the token of the notice to that address, and also undoes all later
- * changes of the address. The person who changed the address knew the password and may be a thief. So the same
- * transaction makes the password void until a reset, ends all sessions, open codes and invites of the account, and
- * cancels an ordered deletion. If the former address was never verified, somebody else may have registered the
- * account, so its known networks are forgotten, and its other ways in are removed. If it was verified, those that were
- * added after the change are removed, and so is an order from a mailbox to remove the second factor, because the notices
- * of them went to the new address.
+ * Gives a former email address back to an account, with the token of the mail to that address, and also undoes all
+ * later changes of the address. The person who changed the address knew the password and may be a thief. So the same
+ * transaction makes the password unusable until a reset, ends all sessions, open codes and invites of the account, and
+ * cancels an ordered deletion. If the former address was never verified, somebody else may have registered the account,
+ * so its known networks are forgotten, and its other sign-in methods are removed. If it was verified, those that were
+ * added after the change are removed, and so is an order from a mailbox to remove the second factor, because the
+ * notifications of them went to the new address.
  *
  * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
@@ -73,7 +73,7 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
     // The hash of a password that nobody knows. For a login it is a hash like any other.
     const nobodys = randomBytes(32).toString('base64url');
     const password_hash = await hasher.admit(origin, (turn) => turn.hash(nobodys));
-    // A thief who changes the account at the same moment must not make a genuine token look void.
+    // A thief who changes the account at the same moment must not make a genuine token look revoked.
     const { former, invites_revoked } = await retryIfChanged(
       () => findChange(undo_token, at),
       async (change) => ({ ...change, invites_revoked: await undo(change, password_hash, at, origin) }),
@@ -89,8 +89,8 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
 const clockMarginMs = 60_000;
 
 /**
- * Creates the undo itself. It returns the number of revoked invites. Raises {@link ChangedMeanwhile} if the account has
- * been changed since the read.
+ * Undoes the change. Returns the number of revoked invites. Raises {@link ChangedMeanwhile} if the account has been
+ * changed since the read.
  */
 function createUndo(deps: UndoEmailChangeDeps) {
   const { users, emailChanges, deletions, invites, challenges, endSessions, commit, ids } = deps;
@@ -145,14 +145,14 @@ function createUndo(deps: UndoEmailChangeDeps) {
       },
       origin,
     ).catch((error: unknown) => {
-      // A duplicate is possible only if an import has given the address to another account.
+      // A duplicate is possible only if an import has given the email address to another account.
       throw isDuplicateKey(error, 'email_key') ? codeInvalid() : error;
     });
     return invites_revoked;
   };
 }
 
-/** Creates the function that finds the change that a token undoes. */
+/** Finds the change that a token undoes. */
 function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDeps) {
   const find = async (changeId: string) => {
     const user = await emailChanges.findByChange(changeId);
@@ -170,9 +170,9 @@ function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDe
 }
 
 /**
- * Returns the account's former addresses after an undo. They are the addresses from earlier changes, and the addresses
- * that the undo takes away. The latter get new ids, which no token has. They are kept so that the worker can make the
- * limits forget them.
+ * Returns the account's former email addresses after an undo. They are the addresses from earlier changes, and the
+ * addresses that the undo takes away. The latter get new ids, which no token has. They are kept so that the worker can
+ * make the limits forget them.
  */
 function othersOf({ email, email_key, former_emails = [] }: PresentUser, former: FormerEmail, at: Date) {
   const undone = former_emails.findIndex(({ change_id }) => change_id === former.change_id);

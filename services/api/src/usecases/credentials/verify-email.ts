@@ -22,8 +22,9 @@ export interface VerifyEmailDeps {
 }
 
 /**
- * Verifies an account's address with a code from its mailbox. If the address is verified already, it keeps the time of
- * its first verification, and no event is sent again. Raises the errors of {@link CheckCode} and `ERR-RATE-LIMITED`.
+ * Verifies an account's email address with a code from its mailbox. If the address is verified already, it keeps the
+ * time of its first verification, and no event is sent again. Raises the errors of {@link CheckCode} and
+ * `ERR-RATE-LIMITED`.
  */
 export function createVerifyEmail(deps: VerifyEmailDeps) {
   const { checkCode, limits, now } = deps;
@@ -39,8 +40,8 @@ export function createVerifyEmail(deps: VerifyEmailDeps) {
 }
 
 /**
- * Creates the verification itself. Raises {@link ChangedMeanwhile} if a way in was changed, or the address proved, since
- * the code was checked.
+ * Verifies it. Raises {@link ChangedMeanwhile} if a sign-in method was changed, or the address proved, since the code
+ * was checked.
  */
 function createVerify({ users, challenges, commit, ids, now }: VerifyEmailDeps) {
   return async (code: RightCode, origin: RequestOrigin): Promise<PresentUser> => {

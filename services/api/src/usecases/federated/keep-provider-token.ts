@@ -28,10 +28,10 @@ export interface GivenCode {
 export type KeepProviderToken = (given: GivenCode, origin: RequestOrigin) => Promise<void>;
 
 /**
- * Creates the function that exchanges an authorization code for the provider's refresh token and keeps the token, if the
- * identity has none. It never fails, and takes some seconds at most: a login must not depend on it. If it does not
- * succeed, the next login with a code tries again. Of two simultaneous logins with codes, one token is kept. If the
- * identity is gone by then, its token waits for its revocation.
+ * Exchanges an authorization code for the provider's refresh token and keeps the token, if the identity has none. It
+ * never fails, and takes some seconds at most: a login must not depend on it. If it does not succeed, the next login
+ * with a code tries again. Of two simultaneous logins with codes, one token is kept. If the identity is gone by then,
+ * its token waits for its revocation.
  */
 export function createKeepProviderToken(deps: KeepProviderTokenDeps): KeepProviderToken {
   const { identities, exchanges, sealedSecrets, onNotStored, audit, now } = deps;

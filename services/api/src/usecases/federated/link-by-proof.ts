@@ -38,13 +38,13 @@ interface PendingRequest {
 type Link<P> = (proof: P, asked: PendingRequest) => Promise<TokenResponse['data']>;
 
 /**
- * Links an identity to the account of its address, whose holder proves the account, and logs in
+ * Links an identity to the account of its email address, whose holder proves the account, and logs in
  * (docs/specification/sign-in.md, "Providers"). The identity is linked in the transaction that opens the session. If a
  * second factor must follow, that step does both.
  *
  * Raises the errors of {@link Authenticate}, {@link PasskeyProof}, {@link CheckCode} and {@link CompleteLogin},
- * `ERR-RATE-LIMITED`, and `ERR-CODE-EXPIRED` if the challenge does not count now. Of the account it tells nothing before
- * the proof.
+ * `ERR-RATE-LIMITED`, and `ERR-CODE-EXPIRED` if the challenge does not count now. It shows nothing of the account
+ * before the proof.
  */
 export function createLinkByProof(deps: LinkByProofDeps) {
   const byPassword = createByPassword(deps);
@@ -63,8 +63,8 @@ export function createLinkByProof(deps: LinkByProofDeps) {
 }
 
 /**
- * Creates the link by password. The password is checked before the challenge, also of a repeat: so it is part of no
- * stored fingerprint, and a wrong one is always that of a login.
+ * Links by password. The password is checked before the challenge, also of a repeat: so it is part of no stored
+ * fingerprint, and a wrong one is always that of a login.
  */
 function createByPassword({ authenticate, oncePerChallenge, completeLogin, now }: LinkByProofDeps): Link<string> {
   return async (password, asked) => {
@@ -81,7 +81,7 @@ function createByPassword({ authenticate, oncePerChallenge, completeLogin, now }
   };
 }
 
-/** Creates the link by passkey, which is two factors. */
+/** Links by passkey, which is two factors. */
 function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
   const { users, passkeyProof, oncePerChallenge, completeLogin, limits, audit, now } = deps;
   const rules = { requireUv: true, requireHandle: true };
@@ -118,8 +118,8 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
 }
 
 /**
- * Creates the link by a code from the account's mailbox. As a login by code does, it takes the account back from somebody
- * else who has registered it, before the identity is linked.
+ * Links by a code from the account's mailbox. As a login by code does, it takes the account back from somebody else who
+ * has registered it, before the identity is linked.
  */
 function createByCode(deps: LinkByProofDeps): Link<{ readonly challenge_id: string; readonly code: string }> {
   const { users, checkCode, oncePerChallenge, completeLogin, limits, now } = deps;

@@ -91,10 +91,10 @@ export interface AddIdentityDeps {
 const maxIdentities = 10;
 
 /**
- * Creates the write of a new identity. Like a new passkey it ends the account's open codes.
+ * Writes a new identity. Like a new passkey it ends the account's open codes.
  *
- * Raises `ERR-IDENTITY-LIMIT-REACHED`, `ERR-IDENTITY-IN-USE` if another account has the identity, and `ERR-CODE-EXPIRED`
- * if a way in was changed since the account was read.
+ * Raises `ERR-IDENTITY-LIMIT-REACHED`, `ERR-IDENTITY-IN-USE` if another account has the identity, and
+ * `ERR-CODE-EXPIRED` if a sign-in method was changed since the account was read.
  */
 export function createAddIdentity({ identities, challenges, ids }: AddIdentityDeps): AddIdentity {
   return async (seen, { identity, sessionId: session_id }, origin, session) => {

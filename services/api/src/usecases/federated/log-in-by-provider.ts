@@ -36,12 +36,13 @@ export interface ProviderLogin {
 }
 
 /**
- * Logs a user in by an ID token of a provider (docs/specification/sign-in.md, "Providers"). A person whom no account has
- * gets a new one if the request says in which space, but not if an account has the address. What a right token came to
- * is counted; a repeat of a lost answer counts again.
+ * Logs a user in by an ID token of a provider (docs/specification/sign-in.md, "Providers"). A person whom no account
+ * has gets a new one if the request says in which space, but not if an account has the email address. What a right
+ * token came to is counted; a repeat of a lost answer counts again.
  *
  * Raises `ERR-RATE-LIMITED`, `ERR-IDENTITY-DISABLED`, the errors of {@link OpenProviderChallenge}, {@link DemandLink},
- * {@link RegisterIdentity} and {@link CompleteLogin}, and `ERR-CODE-EXPIRED` if a way in was changed since the check.
+ * {@link RegisterIdentity} and {@link CompleteLogin}, and `ERR-CODE-EXPIRED` if a sign-in method was changed since the
+ * check.
  */
 export function createLogInByProvider(deps: LogInByProviderDeps) {
   const { openProviderChallenge, oncePerChallenge, limits, countProviderLogin } = deps;
@@ -94,7 +95,7 @@ interface PendingRequest {
   readonly challengeUse: ChallengeUse;
 }
 
-/** Creates the login by a challenge that was not used yet. */
+/** Logs in by a challenge that was not used yet. */
 function createOpen(deps: LogInByProviderDeps) {
   const { identities, keepProviderToken, completeLogin } = deps;
   const assertEnabled = createAssertEnabled(deps);
@@ -125,7 +126,7 @@ function createOpen(deps: LogInByProviderDeps) {
   };
 }
 
-/** Creates the registration of a person whose address no account has, also if one gets it at the same time. */
+/** Registers a person whose email address no account has, also if one gets it at the same time. */
 function createRegister({ registerIdentity, demandLink }: LogInByProviderDeps) {
   return async (
     identity: VerifiedIdentity,
@@ -140,7 +141,7 @@ function createRegister({ registerIdentity, demandLink }: LogInByProviderDeps) {
   };
 }
 
-/** Creates the check that the provider has not disabled the person's account there, because somebody else may have it. */
+/** Checks that the provider has not disabled the person's account there, because somebody else may have it. */
 function createAssertEnabled({ audit }: LogInByProviderDeps) {
   return ({ _id: user_id }: PresentUser, known: IdentityDocument | undefined, origin: RequestOrigin): void => {
     if (known?.disabled_at === undefined) return;
@@ -149,7 +150,7 @@ function createAssertEnabled({ audit }: LogInByProviderDeps) {
   };
 }
 
-/** Creates the check of the token, which audits a token that does not count. */
+/** Checks the token, and audits one that does not count. */
 function createProve({ audit }: LogInByProviderDeps) {
   return async (challenge: ProviderChallenge, origin: RequestOrigin): Promise<VerifiedIdentity> => {
     try {

@@ -72,7 +72,7 @@ export interface ProviderChallenge {
  */
 export type OpenProviderChallenge = (given: GivenIdToken) => Promise<ProviderChallenge>;
 
-/** Creates the function that opens challenges. */
+/** Opens challenges. */
 export function createOpenProviderChallenge({
   sealedTokens,
   verifiers,
@@ -112,7 +112,7 @@ export interface LinkChallenge {
   /** The id of the provider's challenge. So an ID token opens one session, with its account or by the link. */
   readonly id: string;
   readonly userId: string;
-  /** The account's version. A change of a way in or of the address ends the challenge. */
+  /** The account's version. A change of a sign-in method or of the email address ends the challenge. */
   readonly version: string;
   readonly identity: NewIdentity & { readonly email: string };
   readonly until: Date;
@@ -123,12 +123,12 @@ interface SealedLink extends Omit<LinkChallenge, 'until'> {
   readonly until: number;
 }
 
-/** Raises `ERR-ACCOUNT-LINK-REQUIRED` if an account has the address of the identity. */
+/** Raises `ERR-ACCOUNT-LINK-REQUIRED` if an account has the email address of the identity. */
 export type DemandLink = (identity: VerifiedIdentity, challenge: Pick<ProviderChallenge, 'id'>) => Promise<void>;
 
 /**
- * Creates the step of a login by an identity that no account has. The methods are the same for every account, because
- * the token shows nothing of it but the address.
+ * Continues a login by an identity that no account has. The methods are the same for every account, because the token
+ * shows nothing of it but the email address.
  */
 export function createDemandLink({ users, sealedTokens, rpId, now }: LinkChallengeDeps): DemandLink {
   return async ({ provider, sub, email }, { id }) => {
@@ -174,8 +174,8 @@ export function assertCounts(
 }
 
 /**
- * Returns the digest by which a code belongs to the challenge. The same nonce may be in the tokens of several persons, and
- * the code counts for the one of whom its mail tells.
+ * Returns the digest by which a code belongs to the challenge. The same nonce may be in the tokens of several persons,
+ * and the code counts for the one that its mail names.
  */
 export function linkDigest({ id, identity: { provider, sub } }: LinkChallenge): string {
   return hash('sha256', JSON.stringify([id, provider, sub]), 'base64url');

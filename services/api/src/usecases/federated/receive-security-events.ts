@@ -28,7 +28,7 @@ import type { EndSessions } from '../sessions/end-sessions.ts';
 export interface ReceiveSecurityEventsDeps {
   readonly identities: Pick<IdentityStore, 'findHolder' | 'mark' | 'giveUp'>;
   readonly consumedProofs: Pick<ConsumedProofStore, 'consume' | 'findConfirmed'>;
-  /** The check of each provider's notices, by name. */
+  /** Verifies each provider's security event tokens, by name. */
   readonly notices: ReadonlyMap<string, SecurityEventReceiver>;
   readonly endSessions: EndSessions;
   readonly limits: Pick<Limits, 'receiveSecurityEvents'>;
@@ -38,29 +38,29 @@ export interface ReceiveSecurityEventsDeps {
   readonly now: () => Date;
 }
 
-/** Check and form of a provider's notices. */
+/** Verification and form of a provider's security event tokens. */
 export interface SecurityEventReceiver {
   readonly verify: VerifySecurityEventToken;
-  /** Domains of the addresses that it gives out itself. It may not stop mail to any other address. */
+  /** Domains of the email addresses that it gives out itself. It may not stop mail to any other one. */
   readonly emailDomains: readonly string[];
 }
 
-/** Limit for the notices about one identity that take effect in a day, which begins with the first. */
+/** Limit for the security events about one identity that take effect in a day, which begins with the first. */
 const maxSecurityEvents = 10;
 const securityEventDayMs = 86_400_000;
 
-/** Thrown in the transaction of a notice that has taken effect before. */
+/** Thrown in the transaction of a security event that has taken effect before. */
 class Repeated extends Error {
   override readonly name = 'Repeated';
 }
 
 /**
- * Takes a signed notice of a provider about people (docs/specification/sign-in.md, "Notices of providers"). Each event
- * takes effect once, in one transaction, on what the identity has opened. A repeat, an event about a person whom no account
- * has, and one past the limit of the identity get the same answer.
+ * Takes a signed security event token of a provider (docs/specification/sign-in.md, "Notices of providers"). Each event
+ * takes effect once, in one transaction, on what the identity has opened. A repeat, an event about a person whom no
+ * account has, and one past the limit of the identity get the same answer.
  *
- * Raises `ERR-ROUTE-NOT-FOUND` for a provider that sends no notices, `ERR-IDENTITY-TOKEN-INVALID`, `ERR-RATE-LIMITED`,
- * and `ERR-DEPENDENCY-UNAVAILABLE` while the provider's keys are not there.
+ * Raises `ERR-ROUTE-NOT-FOUND` for a provider that sends no security events, `ERR-IDENTITY-TOKEN-INVALID`,
+ * `ERR-RATE-LIMITED`, and `ERR-DEPENDENCY-UNAVAILABLE` while the provider's keys are not there.
  */
 export function createReceiveSecurityEvents(deps: ReceiveSecurityEventsDeps) {
   const { notices, limits, audit, now } = deps;
@@ -94,11 +94,11 @@ interface ReceivedEvent
     Pick<SecurityEventToken, 'signedAt'>,
     Pick<SecurityEventReceiver, 'emailDomains'> {
   readonly provider: string;
-  /** Hash of the notice's id and the event's place in it. */
+  /** Hash of the token's id and the event's index in it. */
   readonly id: string;
 }
 
-/** Creates the function that lets an event take effect once. */
+/** Lets an event take effect once. */
 function createApply(deps: ReceiveSecurityEventsDeps) {
   const { identities, consumedProofs, audit, commit, now } = deps;
   const change = createChange(deps);
@@ -149,7 +149,7 @@ function createApply(deps: ReceiveSecurityEventsDeps) {
   };
 }
 
-/** Creates the function that returns the turn of an event. Only one that ends sessions keeps refreshes away. */
+/** Returns the turn of an event. Only one that ends sessions keeps refreshes away. */
 function createTurnOf({ endSessions }: ReceiveSecurityEventsDeps) {
   return (seen: Pick<Concerned, 'user' | 'kind'> | undefined) => {
     if (seen === undefined) return {};
@@ -157,22 +157,24 @@ function createTurnOf({ endSessions }: ReceiveSecurityEventsDeps) {
   };
 }
 
-/** Returns the count of the identity's notices with one more. */
+/** Returns the count of the identity's security events with one more. */
 function countSecurityEvent({ notices }: IdentityDocument, at: Date): CountedSecurityEvents {
   const isSameDay = notices !== undefined && at.getTime() < notices.since.getTime() + securityEventDayMs;
   return isSameDay ? { ...notices, count: notices.count + 1 } : { since: at, count: 1, is_told: false };
 }
 
 /**
- * Returns true for a notice that takes effect however many came before: one after which the identity is no way in. Of
- * these there is one until the identity is enabled or linked anew, which both are counted.
+ * Returns true for a security event that takes effect however many came before: one after which nobody can sign in by
+ * the identity. Of these there is one until the identity is enabled or linked anew, which both are counted.
  */
 function isLasting(kind: SecurityEventKind, { disabled_at }: IdentityDocument): boolean {
   if (kind === 'account_deleted') return true;
   return (kind === 'account_disabled' || kind === 'account_hijacked') && disabled_at === undefined;
 }
 
-/** Notices of a state. Of those that come in another order than they were signed, the last signed one counts. */
+/**
+ * Security events of a state. Of those that come in another order than they were signed, the last signed one counts.
+ */
 const stateKinds: readonly SecurityEventKind[] = [
   'account_disabled',
   'account_hijacked',
@@ -182,8 +184,8 @@ const stateKinds: readonly SecurityEventKind[] = [
 ];
 
 /**
- * Returns the notice that takes effect: none for mail to an address that another provider has given out, and none for a
- * state that was overtaken by a later one. Sessions from before an account was taken over end also then.
+ * Returns the security event that takes effect: none for mail to an email address that another provider has given out,
+ * and none for a state that was overtaken by a later one. Sessions from before an account was taken over end also then.
  */
 function effectOf(
   { kind, signedAt, emailDomains }: Pick<ReceivedEvent, 'kind' | 'signedAt' | 'emailDomains'>,
@@ -196,7 +198,7 @@ function effectOf(
   return kind.startsWith('relay') && !emailDomains.includes(domain) ? 'other' : kind;
 }
 
-/** Notices that end sessions. */
+/** Security events that end sessions. */
 const endingKinds: readonly SecurityEventKind[] = [
   'consent_revoked',
   'sessions_revoked',
@@ -207,7 +209,7 @@ const endingKinds: readonly SecurityEventKind[] = [
 interface Concerned {
   readonly user: PresentUser;
   readonly identity: IdentityDocument;
-  /** The notice that takes effect. */
+  /** The security event that takes effect. */
   readonly kind: SecurityEventKind;
   /** The count with this one. */
   readonly notices: CountedSecurityEvents;
@@ -218,7 +220,7 @@ interface Concerned {
 
 type ChangeBy = (of: Concerned, session: ClientSession) => Promise<Partial<Outcome>>;
 
-/** Creates the writes of each kind of notice. They touch only what the identity has opened and begun. */
+/** Writes the effects of each kind of security event. They touch only what the identity has opened and begun. */
 function createChange(deps: ReceiveSecurityEventsDeps): Partial<Record<SecurityEventKind, ChangeBy>> {
   const { identities, endSessions, ids } = deps;
 

@@ -36,12 +36,12 @@ export type RegisterIdentity = (
 ) => Promise<Registered>;
 
 /**
- * Creates the registration by a provider: that of docs/specification/registration.md, without a password. The address
- * counts as verified only if the provider has given it out itself. Without `display_name` the account has the token's
- * name.
+ * Registers by a provider: as docs/specification/registration.md, without a password. The email address counts as
+ * verified only if the provider has given it out itself. Without `display_name` the account has the token's name.
  *
- * Raises `ERR-IDENTITY-ADDRESS-REQUIRED` if the provider names no address that an account can have,
- * `ERR-REGISTRATION-REQUIRED` if the request names no space, `ERR-EMAIL-ALREADY-EXISTS` also while the person's account is being erased, `ERR-INVITE-TOKEN-INVALID` and `ERR-RATE-LIMITED`. Then nothing is stored.
+ * Raises `ERR-IDENTITY-ADDRESS-REQUIRED` if the provider names no email address that an account can have,
+ * `ERR-REGISTRATION-REQUIRED` if the request names no space, `ERR-EMAIL-ALREADY-EXISTS` also while the person's account
+ * is being erased, `ERR-INVITE-TOKEN-INVALID` and `ERR-RATE-LIMITED`. Then nothing is stored.
  */
 export function createRegisterIdentity(deps: RegisterIdentityDeps): RegisterIdentity {
   const { users, identities, spaces, storeAccount, countRegistration, hasher, limits, ids, now } = deps;

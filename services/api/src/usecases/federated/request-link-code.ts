@@ -16,8 +16,8 @@ export interface RequestLinkCodeDeps {
 }
 
 /**
- * Mails a code for the link of an identity to the account's address. The code counts for that link only, and the mail
- * names its provider. Raises `ERR-RATE-LIMITED`, and `ERR-CODE-EXPIRED` if the challenge does not count now.
+ * Mails a code for the link of an identity to the account's email address. The code counts for that link only, and the
+ * mail names its provider. Raises `ERR-RATE-LIMITED`, and `ERR-CODE-EXPIRED` if the challenge does not count now.
  */
 export function createRequestLinkCode({ users, sealedTokens, requestCode, limits, now }: RequestLinkCodeDeps) {
   return async ({ link_challenge_id }: LinkCodeRequest, origin: RequestOrigin): Promise<ChallengeResponse['data']> => {

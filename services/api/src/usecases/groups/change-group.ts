@@ -46,10 +46,10 @@ export interface GroupChanged {
 export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promise<GroupChanged>;
 
 /**
- * Creates the function behind every change of group (docs/specification/groups-and-invites.md, "Moving"). One
- * transaction writes the user, the claims of every live session, and both groups. If the owner leaves, the
- * longest-standing member inherits the group. If the last member leaves, the group closes and its invites end. After
- * the commit the deny list gets the new versions of the claims, and the streams close with 4004. No session ends.
+ * Carries out every change of group (docs/specification/groups-and-invites.md, "Moving"). One transaction writes the
+ * user, the claims of every live session, and both groups. If the owner leaves, the longest-standing member inherits
+ * the group. If the last member leaves, the group closes and its invites end. After the commit the deny list gets the
+ * new versions of the claims, and the streams close with 4004. No session ends.
  *
  * Every join and leave writes the group's document, and every login writes the user's document. So a simultaneous join,
  * leave or login comes either before or after the whole change.

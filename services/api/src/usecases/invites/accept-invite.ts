@@ -48,8 +48,7 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
     }
     const state = await judgeInvite(invite);
     if (state === 'good') return invite;
-    // If the caller tapped twice, their other request may already have used up the invite or taken the group's last
-    // place.
+    // If the caller tapped twice, their other request may already have used up the invite or filled the group.
     throw (await isMember()) ? refused(token, state) : moved();
   }
 
@@ -59,7 +58,7 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
       const invite = await invites.find(token);
       throw refused(token, invite && inviteState(invite, now()));
     }
-    // After the invite was read, somebody took the group's last place, or the group was closed.
+    // After the invite was read, somebody filled the group, or the group was closed.
     if (!(await groups.addMember(groupId, maxGroupMembers, session))) throw refused(token, 'used_up');
   }
 

@@ -15,7 +15,7 @@ export interface FindInviteDeps {
 
 /**
  * Previews an invite for the holder of its token. The preview names the inviter and the group, but contains no id and
- * no address. Raises `ERR-RATE-LIMITED`, and `ERR-INVITE-TOKEN-INVALID` (404) if the token names no invite.
+ * no email address. Raises `ERR-RATE-LIMITED`, and `ERR-INVITE-TOKEN-INVALID` (404) if the token names no invite.
  */
 export function createFindInvite(deps: FindInviteDeps) {
   const { invites, groups, users, limits, now } = deps;

@@ -12,7 +12,7 @@ export interface JudgeInviteDeps {
 /** Returns the state of the invite for a user who wants to join with it. */
 export type JudgeInvite = (invite: InviteDocument) => Promise<InviteState>;
 
-/** Creates the function that finds an invite's state. A valid invite counts as used up while its group is full. */
+/** Finds an invite's state. A valid invite counts as used up while its group is full. */
 export function createJudgeInvite({ groups, maxGroupMembers, now }: JudgeInviteDeps): JudgeInvite {
   return async (invite) => {
     const state = inviteState(invite, now());

@@ -66,8 +66,12 @@ async function complete(login: ProvedLogin, { trusted = false, requiresVerifiedE
 describe('what the limits learn of a login', () => {
   test.each<[string, ProvedLogin, unknown[]]>([
     ['by password: nothing more', byPassword, []],
-    ['by a code of a verified address', { ...byCode, proof: codeOf(verified) }, ['verified', email]],
-    ['that proves its address', { ...byCode, seen: unverified, proof: codeOf(unverified) }, ['registered', email]],
+    ['by a code of a verified email address', { ...byCode, proof: codeOf(verified) }, ['verified', email]],
+    [
+      'that proves its email address',
+      { ...byCode, seen: unverified, proof: codeOf(unverified) },
+      ['registered', email],
+    ],
     ['by a provider', byProvider, ['known', email]],
     ['by a provider to a new account: nothing more', { ...byProvider, isNewAccount: true }, []],
     ['by passkey', byPasskey, ['completed', email, false]],
@@ -81,7 +85,7 @@ describe('what the limits learn of a login', () => {
     expect(steps).toEqual([['opened', undefined], ...(learned.length > 0 ? [learned] : [])]);
   });
 
-  test('the limits learn nothing of a login whose device was trusted in place of the second factor', async () => {
+  test('the limits learn nothing of a login whose device was trusted instead of the second factor', async () => {
     await complete({ ...byCode, seen: guarded, proof: codeOf(guarded) }, { trusted: true });
     expect(steps).toEqual([['opened', 'used']]);
   });
@@ -106,7 +110,7 @@ describe('a login that links an identity', () => {
     expect(steps).toEqual([]);
   });
 
-  test('a link whose login proves the address for the first time counts for no limit', async () => {
+  test('a link whose login proves the email address for the first time counts for no limit', async () => {
     await complete({ ...byCode, seen: unverified, proof: codeOf(unverified), link });
     expect(steps).toEqual([
       ['opened', undefined],
@@ -115,10 +119,10 @@ describe('a login that links an identity', () => {
   });
 });
 
-describe('a service that requires verified addresses', () => {
+describe('a service that requires verified email addresses', () => {
   const required = { requiresVerifiedEmail: true };
 
-  test('a login to an address that is not verified gets a code, before a second factor is demanded', async () => {
+  test('a login to an email address that is not verified gets a code, before a second factor is demanded', async () => {
     const { email_verified_at: _, ...seen } = guarded;
     const details = { challenge_id: 'sent', expires_at: at.toISOString() };
     await expect(complete({ ...byPassword, seen }, required)).rejects.toMatchObject({
@@ -128,7 +132,7 @@ describe('a service that requires verified addresses', () => {
     expect(steps.map((each) => (each as unknown[])[0])).toEqual(['askForCode', 'requestCode']);
   });
 
-  test('a login to an address that is not verified is refused as disabled first, if the account is', async () => {
+  test('a login to an email address that is not verified is refused as disabled first, if the account is', async () => {
     const seen = { ...unverified, disabled_at: at };
     await expect(complete({ ...byPasskey, seen }, required)).rejects.toMatchObject({ code: 'ERR-ACCOUNT-DISABLED' });
     expect(steps).toEqual([]);

@@ -29,8 +29,8 @@ export interface CompleteLoginDeps {
 export type CompleteLogin = (login: ProvedLogin, origin: RequestOrigin) => Promise<OpenedSession>;
 
 /**
- * Creates the end of every login (docs/specification/sign-in.md, "One end"): the account's address must be verified if
- * the service requires that, a second factor may have to follow, and then the session opens. The limits learn the device
+ * Ends every login (docs/specification/sign-in.md, "One end"): the account's email address must be verified if the
+ * service requires that, a second factor may have to follow, and then the session opens. The limits learn the device
  * and network of a login that was complete.
  *
  * Raises `ERR-EMAIL-NOT-VERIFIED`, the errors of {@link DemandSecondFactor} and {@link OpenSession}, and
@@ -46,8 +46,8 @@ export function createCompleteLogin(deps: CompleteLoginDeps): CompleteLogin {
     const provesEmail = isFirstProof(login);
     if (!provesEmail) await assertEmailVerified(seen, origin);
     const trust = demandSecondFactor(login, origin) ?? login.trust;
-    // Not before: somebody who knows only the password must not use up the owner's links. Of an account whose address was
-    // never proved, somebody else may have used them up.
+    // Not before: somebody who knows only the password must not use up the owner's links. Of an account whose email
+    // address was never proved, somebody else may have used them up.
     if (link !== undefined && !provesEmail) await limits.addIdentity(seen, origin);
     const opened = await openSession({ ...login, trust }, origin);
     await learn(login, origin);
@@ -56,9 +56,9 @@ export function createCompleteLogin(deps: CompleteLoginDeps): CompleteLogin {
 }
 
 /**
- * Creates the check that the account may log in with its present address. If verified addresses are required and this
- * one is not, it raises `ERR-EMAIL-NOT-VERIFIED` with a challenge, whose code is sent to the address. An open challenge
- * is used again, so that repeated logins send no further mails. It raises the errors of {@link assertMayLogIn} first, and
+ * Checks that the account may log in with its present email address. If verified ones are required and this one is not,
+ * it raises `ERR-EMAIL-NOT-VERIFIED` with a challenge, whose code is sent to it. An open challenge is used again, so
+ * that repeated logins send no further mails. It raises the errors of {@link assertMayLogIn} first, and
  * `ERR-RATE-LIMITED` if no further code may be sent.
  */
 function createAssertEmailVerified(deps: CompleteLoginDeps) {
@@ -86,8 +86,8 @@ function createAssertEmailVerified(deps: CompleteLoginDeps) {
 }
 
 /**
- * Creates the function by which the limits learn of a login. They know of a password already, and of an account that was
- * made for the login. By one factor alone, they learn nothing of an account that demands a second one.
+ * Informs the limits of a login. They know of a password already, and of an account that was made for the login. By one
+ * factor alone, they learn nothing of an account that demands a second one.
  */
 function createLearn({ limits }: CompleteLoginDeps) {
   return async (login: ProvedLogin, origin: RequestOrigin): Promise<void> => {

@@ -28,10 +28,10 @@ export interface DemandSecondFactorDeps {
 export type DemandSecondFactor = (login: ProvedLogin, origin: RequestOrigin) => 'used' | undefined;
 
 /**
- * Creates the step that follows each proof by one factor. If the account's second factor is on and the device is not
- * trusted, it raises `ERR-SECOND-FACTOR-REQUIRED` with a challenge, which is stored nowhere. Before that it raises the
- * errors of {@link assertMayLogIn}. It reads nothing. A login that takes the account back from somebody else needs no
- * second factor, because it ends that factor too.
+ * The step after each proof by one factor. If the account's second factor is on and the device is not trusted, it
+ * raises `ERR-SECOND-FACTOR-REQUIRED` with a challenge, which is stored nowhere. Before that it raises the errors of
+ * {@link assertMayLogIn}. It reads nothing. A login that takes the account back from somebody else needs no second
+ * factor, because it ends that factor too.
  */
 export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSecondFactor {
   const { sealedTokens, audit, ids, rpId, now } = deps;
@@ -52,7 +52,7 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
     const at = now();
     const deviceId = device.device_id?.toLowerCase();
     const jkt = provenKey(origin);
-    // Trust is for logins. Who has the password and the device's storage must not add a way in.
+    // Trust is for logins. Who has the password and the device's storage must not add a sign-in method.
     if (link === undefined && isTrusted(user, { deviceId, token: device.trusted_device_token, jkt }, at)) return 'used';
     assertEnabled(user, origin);
     const begun = { method, amr: auth.amr, first, identityId, link, device, deviceId: deviceId ?? ids.deviceId(), jkt };
@@ -80,9 +80,12 @@ export interface SecondFactorChallenge {
   /** Random id. */
   readonly id: string;
   readonly userId: string;
-  /** The account's version. A change of a way in ends the challenge, as does a notice about the identity. */
+  /**
+   * The account's version. A change of a sign-in method ends the challenge, as does a security event about the
+   * identity.
+   */
   readonly version: string;
-  /** The way in with which the login began, and its methods of RFC 8176. */
+  /** The method with which the login began, and its methods of RFC 8176. */
   readonly method: LoginMethod;
   readonly amr: readonly string[];
   readonly device: DeviceFields;

@@ -29,7 +29,7 @@ export interface LogInByCodeDeps {
 
 /**
  * Logs a user in by a code from the account's mailbox (docs/specification/sign-in.md, "A code by e-mail"). If a second
- * factor must follow, that step uses the code up. If the address was never verified, the login verifies it: see
+ * factor must follow, that step uses the code up. If the email address was never verified, the login verifies it: see
  * {@link createProveEmail}.
  *
  * Raises `ERR-RATE-LIMITED`, the errors of {@link CheckCode} and {@link CompleteLogin}, and `ERR-CODE-EXPIRED` if the
@@ -49,7 +49,7 @@ export function createLogInByCode({ checkCode, oncePerChallenge, completeLogin, 
           {
             ...{ seen: code.user, device: input, proof: code, challengeUses: [challengeUse] },
             ...({ method: 'email_code', auth: { amr: ['otp'], acr: '1' } } as const),
-            // The change of a way in makes all codes void.
+            // The change of a sign-in method ends all codes.
             ifChanged: codeInvalid,
           },
           origin,
@@ -70,10 +70,10 @@ export interface ProveEmailDeps {
 }
 
 /**
- * Creates the step of a login that proves the account's address for the first time. Somebody else may have registered
- * the account. So, as a reset does, it removes all other ways in, ends all sessions and open codes, and revokes the open
- * invites. The password becomes void until a reset. Raises {@link ChangedMeanwhile} if the address has been proved since
- * the account was read, or a way in was changed.
+ * Takes back, at a login, an account whose email address was never proved. Somebody else may have registered the
+ * account. So, as a reset does, it removes all other sign-in methods, ends all sessions and open codes, and revokes the
+ * open invites. The password becomes unusable until a reset. Raises {@link ChangedMeanwhile} if the email address has
+ * been proved since the account was read, or a sign-in method was changed.
  */
 export function createProveEmail(deps: ProveEmailDeps): ProveEmail {
   const { users, invites, challenges, endSessions, ids } = deps;

@@ -12,7 +12,7 @@ export interface LogInDeps {
 }
 
 /**
- * Logs a user in by address and password (docs/specification/login-and-tokens.md, "Login").
+ * Logs a user in by email address and password (docs/specification/login-and-tokens.md, "Login").
  *
  * Raises the errors of {@link Authenticate} and, if the password is right, of {@link CompleteLogin}.
  */

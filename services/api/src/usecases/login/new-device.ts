@@ -49,8 +49,8 @@ export function knownAs({ device_id }: Pick<LoginRequest, 'device_id'>): string 
 
 /**
  * Returns the device if the account, as the login has read it, does not know the device. The account's first device
- * does not count for the limit of notices. If no notice is left today, no device counts, because otherwise repeated
- * logins could prevent the notices for ever.
+ * does not count for the limit of notifications. If none is left today, no device counts, because otherwise repeated
+ * logins could prevent the notifications for ever.
  */
 export function learnedDevice(seen: PresentUser, name: string, at: Date): LearnedDevice | undefined {
   const { known_devices } = seen;
@@ -58,13 +58,13 @@ export function learnedDevice(seen: PresentUser, name: string, at: Date): Learne
   return { name, counts: known_devices !== undefined && hasNotificationLeft(seen, at) };
 }
 
-/** The notice of a login, as parts of the login's outcome. */
+/** The notification of a login, as parts of the login's outcome. */
 export type NewDeviceNotification = Required<Pick<Outcome, 'events' | 'messages'>>;
 
 /**
- * Returns the notice of a login on a new device (docs/specification/login-and-tokens.md, "New devices"). The notice
- * goes by mail if the account has a notice left today. A login's notice also goes to the apps of the account's other
- * sessions, which can end the new session. For a device that the account knows there is no notice.
+ * Returns the notification of a login on a new device (docs/specification/login-and-tokens.md, "New devices"). It goes
+ * by mail if the account has one left today. A login's notification also goes to the apps of the account's other
+ * sessions, which can end the new session. For a device that the account knows there is no notification.
  */
 export function newDeviceNotification(
   { ids }: { readonly ids: Pick<Ids, 'entityId'> },
@@ -94,9 +94,9 @@ function payloadOf({ _id: session_id, device_name, platform, created_at }: Sessi
 }
 
 /**
- * Returns true if the account does not know the device and must get a notice. An account that has used no device yet,
- * or was imported, learns its first device without a notice. An account that has forgotten all its devices gets a
- * notice.
+ * Returns true if the account does not know the device and must be notified. An account that has used no device yet, or
+ * was imported, learns its first device without a notification. An account that has forgotten all its devices is
+ * notified.
  */
 function isNew({ user: { known_devices }, device, live }: DeviceLogin): boolean {
   // An app may have kept the id that was made up for it.

@@ -58,19 +58,20 @@ export interface OpenSessionDeps extends NewSessionDeps, UseProofDeps {
 /** Opens a session: see {@link createOpenSession}. */
 export type OpenSession = (login: ProvedLogin, origin: RequestOrigin) => Promise<OpenedSession>;
 
-/** Thrown in the transaction of a login that finds a way in changed since its proof was checked. */
+/** Thrown in the transaction of a login that finds a sign-in method changed since its proof was checked. */
 class CredentialsChanged extends Error {
   override readonly name = 'CredentialsChanged';
 }
 
 /**
- * Creates the only function that opens sessions. There is one session per user and device. While the session lives, a
- * repeat with the same `Idempotency-Key` gets the session's newest token pair, because a request that the network
- * repeats must not replace the app's session.
+ * Opens sessions, as the only function. There is one session per user and device. While the session lives, a repeat
+ * with the same `Idempotency-Key` gets the session's newest token pair, because a request that the network repeats must
+ * not replace the app's session.
  *
- * Raises the errors of {@link assertMayLogIn}, {@link ConsumeProof}, {@link useProof} and {@link AddIdentity}, the login's
- * own error if a way in was changed or the trust in the device has ended since the proof was checked, and
- * `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the service notices before the commit that the client has left.
+ * Raises the errors of {@link assertMayLogIn}, {@link ConsumeProof}, {@link useProof} and {@link AddIdentity}, the
+ * login's own error if a sign-in method was changed or the trust in the device has ended since the proof was checked,
+ * and `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the service notices before the commit that the client has
+ * left.
  */
 export function createOpenSession(deps: OpenSessionDeps): OpenSession {
   const { sessions, commit, issueTokens, audit, ids, now } = deps;
@@ -139,7 +140,7 @@ interface Opened extends Outcome {
   readonly isReplayed: boolean;
 }
 
-/** Creates the work of a login's transaction. */
+/** Does the work of a login's transaction. */
 function createOpen(deps: OpenSessionDeps) {
   const { users, sessions, ids } = deps;
   const findOpened = createFindOpened(deps);
@@ -182,10 +183,10 @@ function createOpen(deps: OpenSessionDeps) {
 }
 
 /**
- * Raises an error if a way in was changed, the trust that the login has used has ended, or the account's erasure has come
- * due since the proof was checked. Whatever does so writes the user's document, as the login does, so that neither misses
- * the other. While the second factor is on, a login by one factor needs that trust, whatever its method has found,
- * unless it ends the factor as well.
+ * Raises an error if a sign-in method was changed, the trust that the login has used has ended, or the account's
+ * erasure has come due since the proof was checked. Whatever does so writes the user's document, as the login does, so
+ * that neither misses the other. While the second factor is on, a login by one factor needs that trust, whatever its
+ * method has found, unless it ends the factor as well.
  */
 function assertProofCounts(login: VerifiedLogin, user: PresentUser | undefined): asserts user is PresentUser {
   const { seen, identityId, auth, trust, deviceId, at } = login;
@@ -200,8 +201,8 @@ function assertProofCounts(login: VerifiedLogin, user: PresentUser | undefined):
 }
 
 /**
- * Creates the function that finds the live session that an earlier login with the same `Idempotency-Key` has opened.
- * Raises `ERR-IDEMPOTENCY-KEY-REUSED` if that login had another body.
+ * Finds the live session that an earlier login with the same `Idempotency-Key` has opened. Raises
+ * `ERR-IDEMPOTENCY-KEY-REUSED` if that login had another body.
  */
 function createFindOpened({ sessions, refreshTokens, now }: OpenSessionDeps) {
   const awaitKey = createAwaitKey(refreshTokens, now, 'refresh');
@@ -224,7 +225,7 @@ function createFindOpened({ sessions, refreshTokens, now }: OpenSessionDeps) {
   };
 }
 
-/** Creates the function that uses up what the login has proved, before its session exists. */
+/** Uses up what the login has proved, before its session exists. */
 function createUseProofs(deps: OpenSessionDeps) {
   const { consumeProof, proveEmail, secondFactors, addIdentity, ids } = deps;
   return async (
@@ -258,8 +259,8 @@ function confirmedBy({ seen, method, link }: VerifiedLogin): readonly AuditEvent
 
 /**
  * Returns true if the login must read the account's live sessions: an earlier request with the same key may have opened
- * one of them, their apps may need a notice of a new device, or there may be too many. Otherwise only the device's own
- * session matters, and the insert detects that session by the unique index.
+ * one of them, their apps may need a notification of a new device, or there may be too many. Otherwise only the
+ * device's own session matters, and the insert detects that session by the unique index.
  */
 function mustLook(user: PresentUser, device: string, marks: readonly RequestMark[], at: Date): boolean {
   const { known_devices, last_login_at } = user;

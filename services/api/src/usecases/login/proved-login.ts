@@ -16,18 +16,18 @@ export interface ProvedLogin {
   readonly seen: PresentUser;
   /** True if the account was created for this login. */
   readonly isNewAccount?: boolean;
-  /** The device, with the token by which it may be trusted in place of a second factor. */
+  /** The device, with the token by which it may be trusted instead of a second factor. */
   readonly device: DeviceFields & { readonly trusted_device_token?: string };
   /** Id of the device, if an earlier step of the login has made it up; by default that of {@link device}, or a new one. */
   readonly deviceId?: string;
-  /** The way in with which the login began. */
+  /** The method with which the login began. */
   readonly method: LoginMethod;
   readonly auth: Omit<SessionAuth, 'at'>;
   /** The proof that the login uses up; none for a password. */
   readonly proof?: RightProof;
   /** The challenges that the login uses up. */
   readonly challengeUses?: readonly ChallengeUse[];
-  /** Trust in the device: used in place of a second factor, or made with this token. */
+  /** Trust in the device: used instead of a second factor, or made with this token. */
   readonly trust?: 'used' | { readonly token: string } | undefined;
   /** Identity by which the login began. */
   readonly identityId?: string | undefined;
@@ -37,11 +37,14 @@ export interface ProvedLogin {
   readonly jkt?: string | undefined;
   /** Marks of the request's `Idempotency-Key`. A live session with these marks is the answer to a repeat. */
   readonly marks?: readonly RequestMark[];
-  /** Returns the error if a way in was changed since the proof was checked; `ERR-INVALID-CREDENTIALS` by default. */
+  /**
+   * Returns the error if a sign-in method was changed since the proof was checked; `ERR-INVALID-CREDENTIALS` by
+   * default.
+   */
   readonly ifChanged?: () => AppError;
 }
 
-/** Returns true if the login proves the account's address for the first time: see {@link ProveEmail}. */
+/** Returns true if the login proves the account's email address for the first time: see {@link ProveEmail}. */
 export function isFirstProof({ seen, proof }: Pick<ProvedLogin, 'seen' | 'proof'>): boolean {
   return proof?.kind === 'email_code' && seen.email_verified_at === undefined;
 }
@@ -52,14 +55,14 @@ export interface OpenedSession {
   readonly isReplayed: boolean;
 }
 
-/** Verifies the account's address in the transaction of a login that has proved it for the first time. */
+/** Verifies the account's email address in the transaction of a login that has proved it for the first time. */
 export type ProveEmail = (
   proof: { readonly user: PresentUser; readonly device: string; readonly at: Date },
   origin: RequestOrigin,
   session: ClientSession,
 ) => Promise<ProvedEmail>;
 
-/** Changes that come with the first proof of an address. */
+/** Changes that come with the first proof of an email address. */
 export interface ProvedEmail extends Pick<Outcome, 'events' | 'audit'> {
   readonly ended: EndedSessions;
   /** The account after the proof. */

@@ -92,9 +92,9 @@ export function createIssuePasskeyChallenge(deps: CreatePasskeyDeps) {
 }
 
 /**
- * Adds a passkey to the caller's account. It ends the account's open codes, and a requested change of the address lapses
- * with its code. Only a few new passkeys a day are allowed, because a thief who knows the password could otherwise stop
- * the mailbox's owner from recovering the account.
+ * Adds a passkey to the caller's account. It ends the account's open codes, and a requested change of the email address
+ * lapses with its code. Only a few new passkeys a day are allowed, because a thief who knows the password could
+ * otherwise stop the mailbox's owner from recovering the account.
  *
  * Raises `ERR-PASSKEY-INVALID` if the credential is wrong, or the challenge is of another purpose, account or session;
  * `ERR-CODE-EXPIRED` if the challenge is over or its step-up token was used; `ERR-PASSKEY-EXISTS` if an account has it;
@@ -153,7 +153,7 @@ function challengeUseOf({ token }: CreationChallenge): ChallengeUse | undefined 
   return token && { id: token[0], proof: [], until: new Date(token[1]) };
 }
 
-/** Creates the write of a new passkey. */
+/** Writes a new passkey. */
 function createAdd({ passkeys, challenges, stepUpTokens, commit, ids }: CreatePasskeyDeps) {
   return async (
     user: PresentUser,
@@ -185,7 +185,7 @@ function createAdd({ passkeys, challenges, stepUpTokens, commit, ids }: CreatePa
   };
 }
 
-/** Creates the function that opens a challenge for a new passkey of the caller in this session. */
+/** Opens a challenge for a new passkey of the caller in this session. */
 function createOpenChallenge({ sealedTokens, refusePasskey }: CreatePasskeyDeps) {
   return async (
     challengeId: string,

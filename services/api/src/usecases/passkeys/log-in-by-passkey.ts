@@ -54,7 +54,7 @@ export function createIssuePasskeyLoginChallenge({ sealedTokens, verifier, now }
  * is two factors. The account then knows the device and network of the login.
  *
  * Raises `ERR-RATE-LIMITED`, `ERR-PASSKEY-INVALID` if the credential or the challenge is wrong, `ERR-CODE-EXPIRED` if
- * the challenge is over or a way in was changed since the check, and the errors of {@link CompleteLogin}.
+ * the challenge is over or a sign-in method was changed since the check, and the errors of {@link CompleteLogin}.
  */
 export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
   const { sealedTokens, oncePerChallenge, completeLogin, refusePasskey, limits, now } = deps;
@@ -76,7 +76,7 @@ export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
         {
           ...({ seen, device: input, method: 'passkey', auth: passkey.auth, proof: passkey } as const),
           challengeUses: [challengeUse],
-          // The change of a way in ends all open challenges.
+          // The change of a sign-in method ends all open challenges.
           ifChanged: () => new AppError('ERR-CODE-EXPIRED'),
         },
         origin,
@@ -88,7 +88,7 @@ export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
   };
 }
 
-/** Creates the function that finds the account of a credential, and checks the credential. It audits failures. */
+/** Finds the account of a credential, and checks the credential. It audits failures. */
 function createProve(deps: LogInByPasskeyDeps) {
   const { passkeyProof, audit } = deps;
   const findHolder = createFindHolder(deps);
@@ -113,9 +113,9 @@ function createProve(deps: LogInByPasskeyDeps) {
 }
 
 /**
- * Creates the function that finds the account of a passkey. An account whose erasure is due is unknown. An app deletes
- * an unknown passkey, so the function returns undefined only after a read that cannot be rolled back, and throws the
- * driver's error if the store lags.
+ * Finds the account of a passkey. An account whose erasure is due is unknown. An app deletes an unknown passkey, so the
+ * function returns undefined only after a read that cannot be rolled back, and throws the driver's error if the store
+ * lags.
  */
 function createFindHolder({ passkeys }: LogInByPasskeyDeps) {
   return async (credentialId: string): Promise<PresentUser | undefined> =>

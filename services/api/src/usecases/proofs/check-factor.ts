@@ -63,8 +63,8 @@ export type CheckFactor = (
 ) => Promise<RightFactor>;
 
 /**
- * Creates the check of a second factor, which the limits must admit first. When a place has used up its tries, or
- * tries again and again, the owner is warned. A wrong passkey uses up no try, because it cannot be guessed. What uses the
+ * Checks a second factor, which the limits must admit first. When a device or network has used up its tries, or tries
+ * again and again, the owner is warned. A wrong passkey uses up no try, because it cannot be guessed. What uses the
  * factor up must run in {@link SettleTry}.
  *
  * Raises `ERR-SECOND-FACTOR-INVALID` for a wrong code and for one that was used before, `ERR-PASSKEY-INVALID`, and
@@ -116,8 +116,7 @@ export function createSettleTry(deps: Pick<CheckFactorDeps, 'warnOfGuesses' | 'a
 }
 
 /**
- * Creates the end of a try that has failed. An outage on the way, such as a key that has not arrived here yet, is no
- * wrong factor.
+ * Ends a try that has failed. An outage on the way, such as a key that has not arrived here yet, is no wrong factor.
  */
 function createGiveBackUnlessWrong({ warnOfGuesses, audit }: Pick<CheckFactorDeps, 'warnOfGuesses' | 'audit'>) {
   return async (
@@ -137,7 +136,7 @@ function createGiveBackUnlessWrong({ warnOfGuesses, audit }: Pick<CheckFactorDep
 
 const codeAmr = ['otp', 'mfa'];
 
-/** Creates the comparison itself. It returns undefined for a wrong code. */
+/** Compares the factor. Returns undefined for a wrong code. */
 function createCompare({ openSeed, passkeyProof, hostNow }: CheckFactorDeps) {
   const passkeyRules = { requireUv: true, requireHandle: false };
   return async (
@@ -171,8 +170,8 @@ export interface OpenSeedDeps {
 export type OpenSeed = (user: Pick<UserDocument, '_id'>, sealed: SealedSeed) => Promise<Buffer>;
 
 /**
- * Creates the function that opens sealed seeds. Throws `MissingKeyError` (503) if the server key has not arrived here
- * yet, or was removed before the worker had sealed the seed under a newer key.
+ * Opens sealed seeds. Throws `MissingKeyError` (503) if the server key has not arrived here yet, or was removed before
+ * the worker had sealed the seed under a newer key.
  */
 export function createOpenSeed({ sealedSecrets, now }: OpenSeedDeps): OpenSeed {
   const awaitKey = createAwaitKey(sealedSecrets, now);

@@ -19,21 +19,21 @@ export interface AuthenticateDeps {
   readonly audit: Audit;
 }
 
-/** An address and a password. */
+/** An email address and a password. */
 export interface GivenCredentials {
   readonly email: string;
   readonly password: string;
 }
 
-/** Returns the account that has this address and password. */
+/** Returns the account that has this email address and password. */
 export type Authenticate = (given: GivenCredentials, origin: RequestOrigin) => Promise<PresentUser>;
 
 /**
- * Creates the check of an address and a password, which the limits and the hash gate must admit first. It replaces a
- * weak hash if the password is right, and warns the owner when the tries are used up. If the account demands a second
- * factor, it does not learn the device and network from the password.
+ * Checks an email address and a password, which the limits and the hash gate must admit first. It replaces a weak hash
+ * if the password is right, and warns the owner when the tries are used up. If the account demands a second factor, it
+ * does not learn the device and network from the password.
  *
- * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
+ * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown email address alike, after the same work,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
  */
 export function createAuthenticate({ users, hasher, limits, warnOfGuesses, audit }: AuthenticateDeps): Authenticate {
@@ -89,9 +89,9 @@ export type CheckPassword = (
 ) => Promise<void>;
 
 /**
- * Creates the check of the password of a caller's account. A wrong password counts as a failed login of the session's
- * device, and the owner is warned when the tries are used up. Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED`
- * and `ERR-OVERLOADED`.
+ * Checks the password of a caller's account. A wrong password counts as a failed login of the session's device, and the
+ * owner is warned when the tries are used up. Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED` and
+ * `ERR-OVERLOADED`.
  */
 export function createCheckPassword({ hasher, limits, warnOfGuesses, audit }: CheckPasswordDeps): CheckPassword {
   return async (user, password, caller, origin) => {
@@ -117,8 +117,8 @@ export interface WarnOfGuessesDeps {
 }
 
 /**
- * Mails the account's owner that the tries of the password or of the second factor are used up. An address without an
- * account causes the same work, so that the time tells nothing.
+ * Mails the account's owner that the tries of the password or of the second factor are used up. An email address
+ * without an account causes the same work, so that the time shows nothing.
  */
 export type WarnOfGuesses = (
   secret: GuessedSecret,
@@ -134,7 +134,7 @@ const warnings = {
   second_factor: 'account.second_factor_guessed',
 } as const satisfies Record<GuessedSecret, string>;
 
-/** Creates the warning. Each secret causes one mail per account in 24 hours, because nobody must fill the mailbox. */
+/** Warns the owner. Each secret causes one mail per account in 24 hours, because nobody must fill the mailbox. */
 export function createWarnOfGuesses({ secondFactors, commit, ids, now }: WarnOfGuessesDeps): WarnOfGuesses {
   return async (secret, user, origin) => {
     const user_id = user?._id ?? ids.entityId();

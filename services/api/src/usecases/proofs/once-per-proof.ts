@@ -32,7 +32,7 @@ export interface OncePerProofDeps {
 /** Milliseconds for which the same request gets the same answer again. */
 const repeatMs = 60_000;
 
-/** Creates the frame of every request that uses up a challenge. */
+/** Runs every request that uses up a challenge. */
 export function createOncePerProof({ consumedProofs, secrets, now }: OncePerProofDeps): OncePerProof {
   async function findEarlier(challengeUse: ChallengeUse): Promise<ConsumedProofDocument | undefined> {
     const consumed = await consumedProofs.find(consumedBy(challengeUse, secrets())._id);
@@ -81,14 +81,14 @@ export function deviceOfProof(deviceId: string | null | undefined, origin: Reque
   return [deviceId?.toLowerCase() ?? null, provenKey(origin) ?? null];
 }
 
-/** Creates the frame of every login that uses up a challenge. Within `open`, the proof is checked. */
+/** Runs every login that uses up a challenge. Within `open`, the proof is checked. */
 export function createOncePerChallenge(deps: OncePerChallengeDeps): OncePerChallenge {
   const oncePerProof = createOncePerProof(deps);
   const answerAgain = createAnswerAgain(deps);
   return (challengeUse, open, origin) => oncePerProof(challengeUse, open, (consumed) => answerAgain(consumed, origin));
 }
 
-/** Creates the function that answers the repeat of a login. The session was opened together with the use. */
+/** Answers the repeat of a login. The session was opened together with the use. */
 function createAnswerAgain({ sessions, refreshTokens, issueTokens, audit, now }: OncePerChallengeDeps) {
   const awaitKey = createAwaitKey(refreshTokens, now, 'refresh');
   return async ({ session_id = '' }: ConsumedProofDocument, origin: RequestOrigin): Promise<TokenResponse['data']> => {

@@ -23,10 +23,7 @@ export interface RefusePasskeyDeps {
   readonly rpId: string | undefined;
 }
 
-/**
- * Creates the refusal of passkeys. The error names the fault on a developer's machine only: pages of `localhost` are
- * nowhere else.
- */
+/** Refuses passkeys. The error names the fault on a developer's machine only: pages of `localhost` are nowhere else. */
 export function createRefusePasskey({ audit, rpId }: RefusePasskeyDeps): RefusePasskey {
   const isLocal = rpId === 'localhost';
   return (fault, user_id, origin) => {
@@ -63,8 +60,8 @@ export const refuseAllPasskeys: PasskeyProof = async () => {
 };
 
 /**
- * Creates the check of a proof by passkey. The signature must be right and for this service, and the user handle the
- * account's. Its use stores the new state: see {@link useProof}.
+ * Checks a proof by passkey. The signature must be right and for this service, and the user handle the account's. Its
+ * use stores the new state: see {@link useProof}.
  *
  * Raises `ERR-PASSKEY-INVALID`, whose reason is audited.
  */

@@ -46,7 +46,7 @@ export interface ConsumeProofDeps {
   readonly secrets: ServerSecrets;
 }
 
-/** Creates the function by which a login uses up its challenge. */
+/** Uses up the challenge of a login. */
 export function createConsumeProof({ consumedProofs, secrets }: ConsumeProofDeps): ConsumeProof {
   return async (challengeUse, { sessionId: session_id, at }, transactionSession) => {
     const isFirst = await consumedProofs.consume(
@@ -95,8 +95,8 @@ export interface RightCode {
 }
 
 /**
- * Uses up the challenge of a code. Raises `ERR-CODE-INVALID` if, since the code was compared, the challenge was used, has
- * become void, or has lost its last try.
+ * Uses up the challenge of a code. Raises `ERR-CODE-INVALID` if, since the code was compared, the challenge was used,
+ * has ended, or has lost its last try.
  */
 export async function useCode(
   challenges: Pick<ChallengeStore, 'use'>,

@@ -70,7 +70,7 @@ export function createRegister(
   return (input, origin) => countRegistration(input.space_creation_mode, () => registerOrReplay(input, origin));
 }
 
-/** Creates the registration itself, which makes the hash and then commits the change. */
+/** Registers: makes the hash and then commits the change. */
 function createRegisterOnce(deps: RegisterDeps) {
   const { users, spaces, hasher, limits, storeAccount } = deps;
 
@@ -89,13 +89,13 @@ function createRegisterOnce(deps: RegisterDeps) {
   };
 }
 
-/** Creates the answer to a request whose key was used before. */
+/** Answers a request whose key was used before. */
 function createReplay(deps: RegisterDeps) {
   const { users, limits, warnOfGuesses, audit } = deps;
 
   /**
-   * Returns true if the account still has the password and the address that the request registered, and demands nothing
-   * else.
+   * Returns true if the account still has the password and the email address that the request registered, and demands
+   * nothing else.
    */
   async function isUnchanged({ answer }: EarlierAnswer<RegisterData>, { email }: RegisterRequest): Promise<boolean> {
     const user = await users.find(answer.user_id);

@@ -30,7 +30,7 @@ export interface StoreAccountDeps {
 /** An account that is to be stored. */
 export interface NewAccount extends Pick<RegisterRequest, 'email' | 'device_id' | 'space_creation_mode'> {
   readonly space: Space;
-  /** The ways in, and what else is known of the person. */
+  /** The sign-in methods, and what else is known of the person. */
   readonly fields: Pick<NewUser, 'password_hash'> & Partial<NewUser>;
 }
 
@@ -41,7 +41,7 @@ export interface StoredAccount {
 
 /**
  * Stores a new account. `keep` makes further writes first in the transaction, so that a simultaneous request with the
- * same key waits there and does not conflict at the address.
+ * same key waits there and does not conflict at the email address.
  */
 export type StoreAccount = (
   account: NewAccount,
@@ -50,9 +50,10 @@ export type StoreAccount = (
 ) => Promise<StoredAccount>;
 
 /**
- * Creates the end of every registration: the transaction with the account, its space and the events.
+ * Ends every registration: the transaction with the account, its space and the events.
  *
- * Raises `ERR-INVITE-TOKEN-INVALID` if the invite is over, and the driver's error if the address or an identity is taken.
+ * Raises `ERR-INVITE-TOKEN-INVALID` if the invite is over, and the driver's error if the email address or an identity
+ * is taken.
  */
 export function createStoreAccount(deps: StoreAccountDeps): StoreAccount {
   const { users, spaces, commit } = deps;
@@ -175,7 +176,7 @@ export function createSpaces(deps: SpacesDeps): Spaces {
         const invite = await invites.find(space.token);
         throw inviteInvalid(space.sentToken, invite && inviteState(invite, now()));
       }
-      // After the invite was read, somebody took the group's last place, or the group was closed.
+      // After the invite was read, somebody filled the group, or the group was closed.
       if (!(await groups.addMember(_id, maxGroupMembers, session))) throw inviteInvalid(space.sentToken, 'used_up');
     },
   };
@@ -189,7 +190,7 @@ type Mode = RegisterRequest['space_creation_mode'];
 /** Registers by `register`, and counts the outcome. */
 export type CountRegistration = <T extends object>(mode: Mode, register: () => Promise<T>) => Promise<T>;
 
-/** Creates the function that reports the outcome of each registration to `onEnd`. */
+/** Reports the outcome of each registration to `onEnd`. */
 export function createCountRegistration(onEnd: (mode: Mode, outcome: RegistrationOutcome) => void): CountRegistration {
   return async (mode, register) => {
     try {

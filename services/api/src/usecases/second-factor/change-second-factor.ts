@@ -42,9 +42,9 @@ export interface SecondFactorChange {
 export type ChangeSecondFactor = (change: SecondFactorChange, origin: RequestOrigin) => Promise<number>;
 
 /**
- * Creates the function that changes a second factor. In the same transaction, open codes end, and so do all other
- * sessions unless only the recovery codes are new. All challenges and trusted devices are void from then on, because
- * the change of `ways_changed_at` gives the account another version.
+ * Changes a second factor. In the same transaction, open codes end, and so do all other sessions unless only the
+ * recovery codes are new. All challenges and trusted devices end then, because the change of `ways_changed_at` gives
+ * the account another version.
  *
  * Raises `IAD_JWT_ACCESS_INVALID` if the caller's session has ended in between.
  */

@@ -57,7 +57,7 @@ interface Confirmation {
   readonly challengeUse: ChallengeUse;
 }
 
-/** Creates the confirmation of a challenge that was not used yet. */
+/** Confirms a challenge that was not used yet. */
 function createComplete(deps: ConfirmSecondFactorDeps) {
   const { checkFactor, settleTry, completeLogin } = deps;
   const findUser = createFindUser(deps);
@@ -82,7 +82,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
   };
 }
 
-/** Creates the function that returns the challenge's account, as long as the challenge counts. */
+/** Returns the challenge's account, as long as the challenge counts. */
 function createFindUser({ users, now }: ConfirmSecondFactorDeps) {
   return async ({ userId, version, identityId, expiresAt }: SecondFactorChallenge): Promise<PresentUser> => {
     const user = expiresAt > now() ? await users.find(userId) : undefined;

@@ -84,7 +84,7 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
 function pendingOf(user: PresentUser, factorId: string, at: Date) {
   const { pending_totp } = user;
   if (pending_totp?.factor_id !== factorId || pending_totp.until <= at) throw new AppError('ERR-CODE-EXPIRED');
-  // A change of the password or another way in ends the enrolment, which a thief may have begun.
+  // A change of the password or another sign-in method ends the enrolment, which a thief may have begun.
   if (pending_totp.version !== credentialsVersion(user)) throw new AppError('ERR-CODE-EXPIRED');
   return pending_totp;
 }

@@ -17,8 +17,8 @@ export interface CreateRecoveryCodesDeps extends ReauthenticateDeps {
 
 /**
  * Replaces the recovery codes of the caller's account. While the second factor is off there are none. Raises the errors
- * of {@link createPermitLater}, even if a way in was changed only after the check, and `IAD_JWT_ACCESS_INVALID` if the
- * account is gone.
+ * of {@link createPermitLater}, even if a sign-in method was changed only after the check, and `IAD_JWT_ACCESS_INVALID`
+ * if the account is gone.
  */
 export function createIssueRecoveryCodes(deps: CreateRecoveryCodesDeps) {
   const { stepUpTokens, openSeed, changeSecondFactor, limits, now } = deps;

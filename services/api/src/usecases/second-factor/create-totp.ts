@@ -30,9 +30,10 @@ export interface CreateTotpDeps {
 
 /**
  * Begins to add an authenticator app to the caller's account (docs/specification/sign-in.md, "Second factor"). It
- * changes no way in until a code of the app is confirmed. An earlier enrolment that is not confirmed is replaced.
+ * changes no sign-in method until a code of the app is confirmed. An earlier enrolment that is not confirmed is
+ * replaced.
  *
- * Raises the errors of {@link Reauthenticate}, even if a way in was changed only after the check.
+ * Raises the errors of {@link Reauthenticate}, even if a sign-in method was changed only after the check.
  */
 export function createEnrolTotp(deps: CreateTotpDeps) {
   const { secondFactors, sealedSecrets, reauthenticate, commit, totpIssuer, limits, now } = deps;

@@ -16,7 +16,7 @@ export interface DeleteTotpDeps {
 
 /**
  * Switches the second factor of the caller's account off, and ends all other sessions. If it is off already, nothing
- * changes. Raises the errors of {@link Reauthenticate}, even if a way in was changed only after the check, and
+ * changes. Raises the errors of {@link Reauthenticate}, even if a sign-in method was changed only after the check, and
  * `IAD_JWT_ACCESS_INVALID` if the caller's session has ended in between.
  */
 export function createDeleteTotp({ reauthenticate, changeSecondFactor, limits, now }: DeleteTotpDeps) {

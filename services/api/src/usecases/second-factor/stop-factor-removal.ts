@@ -89,7 +89,7 @@ interface Stop {
   readonly sessionId?: string;
 }
 
-/** Creates the stop itself. It returns false if the order had ended or was due. */
+/** Stops the removal. Returns false if the order had ended or was due. */
 function createStop({ factorRemovals, sessions, commit, ids, now }: StopDeps) {
   return async ({ user, removalId, sessionId: session_id }: Stop, origin: RequestOrigin): Promise<boolean> => {
     const { _id: user_id } = user;

@@ -16,10 +16,10 @@ const retryAfterSeconds = 1;
 export type AwaitHold = (session: Pick<SessionDocument, '_id' | 'hold'>) => Promise<boolean>;
 
 /**
- * Creates the function that lets refreshes wait for the end of a hold (`SessionStore.holdOf`). Each request needs its
- * own `AwaitHold`. It raises `ERR-DEPENDENCY-UNAVAILABLE` if too many refreshes of the session wait, or if new holds
- * follow each other for {@link holdMs}. If one hold remains unchanged for that time, its process must have died, so the
- * refresh goes on. No wall clock judges a hold, because those of two hosts may differ by more than a hold lasts.
+ * Lets refreshes wait for the end of a hold (`SessionStore.holdOf`). Each request needs its own `AwaitHold`. It raises
+ * `ERR-DEPENDENCY-UNAVAILABLE` if too many refreshes of the session wait, or if new holds follow each other for
+ * {@link holdMs}. If one hold remains unchanged for that time, its process must have died, so the refresh goes on. No
+ * wall clock judges a hold, because those of two hosts may differ by more than a hold lasts.
  */
 export function createAwaitHold(): () => AwaitHold {
   const waiting = new Map<string, number>();

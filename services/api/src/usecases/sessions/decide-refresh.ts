@@ -19,14 +19,14 @@ export type RefreshDecision =
  * Decides how a genuine token of that generation is treated. The parent's children are the generations `floor + 1 …
  * gen`.
  *
- * - A child is accepted. It becomes the parent, and its siblings are void from now on.
+ * - A child is accepted. It becomes the parent, and its siblings are revoked from now on.
  * - The parent, within the window after the last hand-out, comes from a slower twin or a quick retry. It gets the
  *   newest child again.
  * - The parent, after this window, means that its answer was lost or taken by somebody else. It gets one more child.
  *   Its other children stay valid.
  * - A generation above `gen` means that the store was restored from a backup. The generation is adopted as the newest
  *   child.
- * - Any other generation has been void for some time, so two clients hold tokens of this session.
+ * - Any other generation has been revoked for some time, so two clients hold tokens of this session.
  */
 export function decideRefresh(
   session: Generations & Pick<SessionDocument, 'handed_out_at'>,

@@ -33,7 +33,10 @@ export interface EndSessions {
    * then fail.
    */
   revoke(end: SessionsEnd, origin: RequestOrigin, session: ClientSession): Promise<EndedSessions>;
-  /** Revokes the sessions that the identity has opened, because of that notice, and returns them. The transaction must write the user's document. */
+  /**
+   * Revokes the sessions that the identity has opened, because of that security event, and returns them. The
+   * transaction must write the user's document.
+   */
   revokeOpenedBy(
     identity: IdentityDocument,
     end: Pick<SessionsEnd, 'userId' | 'at'> & { readonly notice: string },
@@ -42,7 +45,7 @@ export interface EndSessions {
   ): Promise<EndedSessions>;
 }
 
-/** Creates the functions that end a user's sessions. */
+/** Ends a user's sessions. */
 export function createEndSessions({ sessions }: EndSessionsDeps): EndSessions {
   return {
     turnOf: (userId) => ({ lockKey: userId, hold: sessions.holdOf([userId]), isUrgent: true }),

@@ -17,8 +17,8 @@ export interface ReadRevocationsDeps {
 }
 
 /**
- * Creates the use case that gives a sibling the denials since its cursor, in a statement that is signed for this one
- * question. Rejects with `DenyListUnavailable` if the list may be incomplete.
+ * Gives an internal service the denials since its cursor, in a statement that is signed for this one question. Rejects
+ * with `DenyListUnavailable` if the list may be incomplete.
  */
 export function createReadRevocations({
   readDenialPage,

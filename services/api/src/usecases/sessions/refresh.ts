@@ -56,7 +56,7 @@ interface ReadingRefresh extends Presented {
  * generation.
  *
  * Raises `IAD_JWT_REFRESH_EXPIRED` for a token that is expired, not genuine or not proven; `IAD_JWT_REFRESH_STOLEN` for
- * a token of a revoked session, and for a void token, whose session it revokes; `ERR-RATE-LIMITED`; and
+ * a token of a revoked session, and for a revoked token, whose session it revokes; `ERR-RATE-LIMITED`; and
  * `ERR-DEPENDENCY-UNAVAILABLE` if another api has made the session's newest token with a key that has not arrived here
  * yet, or if a change that ends or moves the session takes too long ({@link createAwaitHold}).
  */
@@ -113,8 +113,8 @@ export function createRefresh(
 }
 
 /**
- * Creates the usual refresh, with the newest token of a live session. It needs one write, and decides as
- * {@link decideRefresh} would. It returns undefined if the session must be read.
+ * Refreshes as usual, with the newest token of a live session. It needs one write, and decides as {@link decideRefresh}
+ * would. It returns undefined if the session must be read.
  */
 function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) {
   return async ({ token, parts: { kid, sessionId, generation }, origin }: Presented) => {
@@ -133,7 +133,7 @@ function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) 
   };
 }
 
-/** Creates the function that finds the live session of a genuine token. */
+/** Finds the live session of a genuine token. */
 function createFindGenuine(deps: RefreshDeps) {
   const { sessions, refreshTokens, audit, now } = deps;
   const awaitKey = createAwaitKey(refreshTokens, now, 'refresh');
@@ -192,12 +192,12 @@ function isGone(session: SessionDocument | undefined, at: Date): boolean {
   return session === undefined || (!session.is_revoked && session.expires_at <= at);
 }
 
-/** Creates the function that ends a session when one of its void tokens is presented. */
+/** Ends a session when one of its revoked tokens is presented. */
 function createRevokeStolen({ sessions, announce, audit, now }: RefreshDeps) {
   return async (session: SessionDocument, origin: RequestOrigin): Promise<never> => {
     const { requestId } = origin;
-    // If the client has left, its app may have sent another refresh since, and so made this token void. A thief who
-    // hangs up only delays the detection and gains nothing. This event shows such cases.
+    // If the client has left, its app may have sent another refresh since, and so revoked this token. A thief who hangs
+    // up only delays the detection and gains nothing. This event shows such cases.
     if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
     assertClientConnected(origin);
     const at = now();

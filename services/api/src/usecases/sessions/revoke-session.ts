@@ -23,7 +23,7 @@ export interface RevokeSessionDeps {
 /**
  * Ends one of the caller's sessions by its id. The session's stream closes with 4001, or with 1000 if it is the
  * caller's own session, whose end needs no transaction. If it is another session ("not me"), the account also forgets
- * that session's device, so that the device's next login sends a notice again.
+ * that session's device, so that the device's next login causes a notification again.
  *
  * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` if the id does not name a live session of the caller, and
  * `IAD_JWT_ACCESS_INVALID` if the caller's own session has ended since. If the session is over already, its end is first

@@ -25,7 +25,7 @@ export interface NewSession {
   readonly identityId: string | undefined;
   /** Key to which the session is bound. */
   readonly jkt: string | undefined;
-  /** True if the device is trusted in place of a second factor. */
+  /** True if the device is trusted instead of a second factor. */
   readonly isTrusted: boolean;
   readonly marks: readonly RequestMark[];
   readonly nonce: Buffer;
@@ -143,7 +143,7 @@ export interface IssueTokensDeps {
   readonly signAccessToken: (claims: AccessTokenClaims) => string;
   readonly refreshTokens: Pick<RefreshTokens, 'issue'>;
   readonly accessTokenTtlSeconds: number;
-  /** Base address of the push gateway for apps. */
+  /** Base URL of the push gateway for apps. */
   readonly pushPublicUrl: string;
   readonly now: () => Date;
 }

@@ -69,8 +69,8 @@ interface ProvedStepUp extends Omit<SessionAuth, 'at'> {
  * (docs/specification/sign-in.md, "Step-up"). For the purpose `session` it renews the session's own proof instead. The
  * same request gets the same token, or the session's newest values, for 60 s.
  *
- * Raises `ERR-CODE-EXPIRED` if the challenge does not count now, `ERR-STEP-UP-REQUIRED` for a way that does not count,
- * the errors of the proof's own check, and `IAD_JWT_ACCESS_INVALID` if the account or the session is gone.
+ * Raises `ERR-CODE-EXPIRED` if the challenge does not count now, `ERR-STEP-UP-REQUIRED` for a method that does not
+ * count, the errors of the proof's own check, and `IAD_JWT_ACCESS_INVALID` if the account or the session is gone.
  */
 export function createConfirmStepUp(deps: ConfirmStepUpDeps) {
   const { users, sessions, stepUpTokens, oncePerProof, issueTokens, now } = deps;
@@ -109,10 +109,7 @@ export function createConfirmStepUp(deps: ConfirmStepUpDeps) {
   };
 }
 
-/**
- * Creates the check of a proof, which it uses up together with the challenge. Returns the session if the step-up has
- * renewed it.
- */
+/** Checks a proof, and uses it up together with the challenge. Returns the session if the step-up has renewed it. */
 function createComplete(deps: ConfirmStepUpDeps) {
   const { sessions, challenges, stepUpTokens, commit, settleTry, audit, now } = deps;
   const prove = createProve(deps);
@@ -154,7 +151,7 @@ function createComplete(deps: ConfirmStepUpDeps) {
   };
 }
 
-/** Creates the check of each way. It throws unless the proof is right. */
+/** Checks each method. It throws unless the proof is right. */
 function createProve(deps: ConfirmStepUpDeps) {
   const { checkFactor } = deps;
   const checkPassword = createCheckPassword(deps);
@@ -177,7 +174,7 @@ function createProve(deps: ConfirmStepUpDeps) {
   };
 }
 
-/** Creates the check of a code from the mailbox. */
+/** Checks a code from the mailbox. */
 function createProveByCode({ checkCode, limits }: ConfirmStepUpDeps) {
   return async (given: string, { challenge, user, origin }: OpenStepUp): Promise<ProvedStepUp> => {
     const code = givenCode('email_code', given);

@@ -18,8 +18,8 @@ export interface CreateStepUpChallengeDeps extends FindStepUpMethodsDeps {
 }
 
 /**
- * Tells the user of a session how to prove once more who is there. An account without any other way is mailed a code.
- * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
+ * Returns how the user of a session can prove once more who is there. An account without any other method is mailed a
+ * code. Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
  */
 export function createIssueStepUpChallenge(deps: CreateStepUpChallengeDeps) {
   const { users, limits, requestCode, stepUpTokens, rpId, now } = deps;

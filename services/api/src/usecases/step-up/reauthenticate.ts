@@ -38,10 +38,10 @@ export interface Permitted {
 }
 
 /**
- * Creates the check that the caller's user is there, for operations that ask for it: the password, or a step-up token
- * of this session and purpose. The check uses the token up, whatever becomes of the operation.
+ * Checks that the caller's user is there, for operations that ask for it: the password, or a step-up token of this
+ * session and purpose. The check uses the token up, whatever becomes of the operation.
  *
- * The write that follows must fail if a way in has been changed since. `UserStore.changeIfUnchanged` does that.
+ * The write that follows must fail if a sign-in method has been changed since. `UserStore.changeIfUnchanged` does that.
  *
  * Raises `ERR-STEP-UP-REQUIRED` if the token does not count, or if a password is not enough for the account, the errors
  * of {@link CheckPassword}, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
@@ -52,8 +52,8 @@ export function createReauthenticate(deps: ReauthenticateDeps): Reauthenticate {
 }
 
 /**
- * Creates the same check for an operation that changes nothing yet. It leaves an unused token to the change that
- * follows, so that the user may begin anew.
+ * The same check for an operation that changes nothing yet. It leaves an unused token to the change that follows, so
+ * that the user may begin anew.
  */
 export function createPermitLater(deps: ReauthenticateDeps): Check<Permitted> {
   return createPermit(deps, async (challengeUse) => !(await deps.stepUpTokens.isUsed(challengeUse)));

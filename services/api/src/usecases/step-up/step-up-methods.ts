@@ -15,7 +15,7 @@ export interface StepUpSettings {
 }
 
 /**
- * Returns the ways in which the account's user can prove once more who is there. While the second factor is on, only
+ * Returns the methods by which the account's user can prove once more who is there. While the second factor is on, only
  * that factor counts. A mailed code counts only for an account that has nothing else, because anybody who holds the
  * mailbox would otherwise need no other proof.
  */
@@ -28,10 +28,10 @@ export function stepUpMethods(user: SignInMethods, { rpId }: StepUpSettings): re
   return methods.length > 0 ? methods : ['email_code'];
 }
 
-/** Ways that are one factor. */
+/** Methods that are one factor. */
 const singleFactors: readonly StepUpMethod[] = ['password', 'email_code'];
 
-/** Returns those of the ways that are two factors, with the proof that the session has. */
+/** Returns those of the methods that are two factors, with the proof that the session has. */
 export function twoFactorMethods(methods: readonly StepUpMethod[]): readonly StepUpMethod[] {
   return methods.filter((method) => !singleFactors.includes(method));
 }
@@ -41,9 +41,8 @@ export interface FindStepUpMethodsDeps extends StepUpSettings {
 }
 
 /**
- * Creates the function that returns the ways that count for that purpose. A session of two factors is renewed by two,
- * if the account has a way that is two: its tokens describe one proof, the latest, so a password would take the second
- * factor from them.
+ * Returns the methods that count for that purpose. A session of two factors is renewed by two, if the account has a
+ * method that is two: its tokens describe one proof, the latest, so a password would take the second factor from them.
  */
 export function createFindStepUpMethods({ sessions, rpId }: FindStepUpMethodsDeps) {
   return async (
@@ -59,7 +58,7 @@ export function createFindStepUpMethods({ sessions, rpId }: FindStepUpMethodsDep
   };
 }
 
-/** Returns `ERR-STEP-UP-REQUIRED` with the ways that count. */
+/** Returns `ERR-STEP-UP-REQUIRED` with the methods that count. */
 export function stepUpRequired(methods: readonly StepUpMethod[]): AppError {
   const details = { methods: [...methods], max_age: stepUpSeconds };
   return new AppError('ERR-STEP-UP-REQUIRED', { status: 403, details });

@@ -43,7 +43,7 @@ export interface StepUpTokens {
   token(challenge: StepUp): { readonly text: string; readonly until: Date };
   /**
    * Returns the use of the token if it counts now: it has not expired, is this session's and for this purpose, and no
-   * way in was changed since. It may have been used.
+   * sign-in method was changed since. It may have been used.
    */
   openToken(text: string, scope: Required<StepUpScope>): Promise<ChallengeUse | undefined>;
   /** Returns true if the challenge or token was used. */

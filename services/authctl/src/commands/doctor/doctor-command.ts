@@ -47,7 +47,14 @@ async function examine(shell: Shell): Promise<Outcome> {
   const hasFailed = findings.some(({ status }) => status === 'failed');
   const rows = findings.map(({ status, check, detail }) => [status, check, detail]);
   const fixes = findings.flatMap(({ check, fix }) => (fix === undefined ? [] : [`${check}: ${fix}`]));
-  const advice = fixes.length === 0 ? [] : [`\nTo mend it:\n${fixes.map((line) => `  ${line}`).join('\n')}`];
+  const advice =
+    fixes.length === 0
+      ? []
+      : [
+          `
+To fix it:
+${fixes.map((line) => `  ${line}`).join('\n')}`,
+        ];
   return {
     json: { ok: !hasFailed, checks: findings },
     text: [table(['status', 'check', 'found'], rows), ...advice].join('\n'),
@@ -81,7 +88,7 @@ async function checkTogether(shell: Shell): Promise<Finding[]> {
   } catch (error) {
     if (error instanceof ConfigError) return [];
     return [
-      warning('processes', `not checked: ${toFailure(error).message}`, 'Mend what the checks of the stores report.'),
+      warning('processes', `not checked: ${toFailure(error).message}`, 'Fix what the checks of the stores report.'),
     ];
   }
 }

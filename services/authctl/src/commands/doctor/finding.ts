@@ -1,4 +1,4 @@
-/** Result of a check. `mend` is advice on how to fix a failure. */
+/** Result of a check. `fix` is advice on a failure. */
 export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warning' | 'failed';

@@ -115,28 +115,28 @@ function addSettling(events: Command, shell: Shell): void {
   events
     .command('subscribers')
     .description(
-      'list the subscribers: whether the workers have them, whether they are parked, how many dead letters they have',
+      'list the subscribers: whether the workers have them, whether they are suspended, how many dead letters they have',
     )
     .action(() => withStores(shell, listSubscribers));
   events
     .command('park')
-    .description("park a subscriber's deliveries; nothing is dropped")
+    .description("suspend a subscriber's deliveries; nothing is dropped")
     .argument('<subscriber>', 'name of the subscriber', parseSubscriber)
     .action((name) =>
       withStores(shell, async (stores) => {
         await requireSubscriber(stores, name);
         const isNew = await stores.subscribers.suspend(name, { at: shell.now(), eventId: byOperator });
-        return change(name, 'parked', isNew, `${name} was parked already.`);
+        return change(name, 'parked', isNew, `${name} was suspended already.`);
       }),
     );
   events
     .command('resume')
-    .description("resume a parked subscriber's deliveries")
+    .description("resume a suspended subscriber's deliveries")
     .argument('<subscriber>', 'name of the subscriber', parseSubscriber)
     .action((name) =>
       withStores(shell, async ({ subscribers }) => {
         const isNew = await subscribers.resume(name, shell.now());
-        return change(name, 'resumed', isNew, `${name} was not parked.`);
+        return change(name, 'resumed', isNew, `${name} was not suspended.`);
       }),
     );
 }
@@ -149,17 +149,17 @@ function addRetry(events: Command, shell: Shell): void {
     .action((name) =>
       withStores(shell, async (stores) => {
         const { parked_at } = await requireSubscriber(stores, name);
-        if (parked_at) throw new CommandError(`${name} is parked: authctl events resume ${name}`);
+        if (parked_at) throw new CommandError(`${name} is suspended: authctl events resume ${name}`);
         await stores.subscribers.retry(name, shell.now());
         return { json: { subscriber: name, retried: true }, text: `The workers try what waits for ${name}.` };
       }),
     );
 }
 
-/** Stored if an operator parked the subscriber. Otherwise the id of the event that was answered 410 is stored. */
+/** Stored if an operator suspended the subscriber. Otherwise the id of the event that was answered 410 is stored. */
 const byOperator = 'operator';
 
 function change(subscriber: string, what: 'parked' | 'resumed', isNew: boolean, otherwise: string): Outcome {
-  const text = isNew ? `${subscriber} is ${what}.` : otherwise;
+  const text = isNew ? `${subscriber} is ${what === 'parked' ? 'suspended' : what}.` : otherwise;
   return { json: { subscriber, [what]: isNew }, text, exitCode: isNew ? exitCodes.ok : exitCodes.negative };
 }

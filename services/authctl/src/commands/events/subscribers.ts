@@ -27,7 +27,7 @@ export async function listSubscribers({ subscribers, deadLetters }: Stores): Pro
     one.resumed_at,
     one.dead_letters,
   ]);
-  const head = ['subscriber', 'configured', 'parked', 'by event', 'resumed', 'dead letters'];
+  const head = ['subscriber', 'configured', 'suspended', 'by event', 'resumed', 'dead letters'];
   const text = rows.length === 0 ? 'No worker has had a subscriber, and there are no dead letters.' : table(head, rows);
   return { json: { subscribers: list }, text };
 }

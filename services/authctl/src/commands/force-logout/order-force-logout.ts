@@ -9,7 +9,7 @@ import type { RedisStore } from '../../compose.ts';
 
 function parseReason(text: string): string {
   if (text.length < 1 || text.length > 256) throw new InvalidArgumentError('It must have 1 to 256 characters.');
-  // An address is usually a mistake, because every log line names the account anyway.
+  // An email address is usually a mistake, because every log line names the account anyway.
   if (/\S@\S/.test(text)) throw new InvalidArgumentError('It goes into logs: it must have no e-mail address.');
   return text;
 }

@@ -30,8 +30,8 @@ interface Counts {
 
 /**
  * Creates accounts from a file, in transactions of `batch` lines. It may be run again, even after an interruption,
- * because an address that has an account is skipped. A faulty line is reported on stderr, and only that line is left
- * out.
+ * because an email address that has an account is skipped. A faulty line is reported on stderr, and only that line is
+ * left out.
  */
 export async function importUsers(
   { shell, ...mongo }: Mongo & { readonly shell: Shell },

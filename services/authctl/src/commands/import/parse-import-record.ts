@@ -53,7 +53,7 @@ function findFault(values: Readonly<Record<string, unknown>>, now: Date): string
   const noText = Object.keys(values).find((name) => typeof values[name] !== 'string');
   if (noText !== undefined) return `${noText} is no text`;
   const { email: address, password_hash, account_type, created_at, group } = values as Record<string, string>;
-  if (!email.Check(address)) return 'email is no address that can register';
+  if (!email.Check(address)) return 'email is no email address that can register';
   if (!accountTypes.includes(account_type ?? '')) return `account_type is neither of ${accountTypes.join(', ')}`;
   if (created_at !== undefined && !isPast(created_at, now)) return 'created_at is no time in ISO 8601, or not past';
   if (group !== undefined && group.length > 200) return 'group has more than 200 characters';

@@ -10,7 +10,7 @@ export interface BatchPlan {
   readonly newGroups: GroupDocument[];
   /** Number of accounts that join, by group. */
   readonly joins: ReadonlyMap<string, number>;
-  /** Addresses that already have an account. */
+  /** Email addresses that already have an account. */
   readonly existing: number;
   readonly rejected: { readonly line: number; readonly reason: string }[];
 }

@@ -13,8 +13,8 @@ export interface BatchOptions extends PlanOptions {
 }
 
 /**
- * Limit for the plans of one batch. A batch is planned again if one of its addresses was registered, or one of its
- * groups was closed, in between.
+ * Limit for the plans of one batch. A batch is planned again if one of its email addresses was registered, or one of
+ * its groups was closed, in between.
  */
 const attempts = 5;
 

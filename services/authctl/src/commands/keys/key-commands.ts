@@ -26,7 +26,7 @@ const algorithmOption = () =>
   );
 
 const publicFileOption = () =>
-  new Option('--public-file <path>', 'also write the public halves of access keys to this file, for the push gateway');
+  new Option('--public-file <path>', 'also write the public parts of access keys to this file, for the push gateway');
 
 interface FileOptions {
   readonly file?: string | undefined;
@@ -118,7 +118,7 @@ interface RotateOptions extends NewKeyOptions {
   readonly keep?: number | undefined;
 }
 
-/** Writes the public file first, because no key may sign before the push gateway can get its public half. */
+/** Writes the public file first, because no key may sign before the push gateway can get its public part. */
 async function replace(file: KeyFile, set: KeySet): Promise<void> {
   await writePublicFile(file, set);
   await writeKeyFile(file.path, set, { replace: true });
@@ -166,7 +166,7 @@ async function list(shell: Shell, kind: KeyKind | undefined, options: FileOption
   return { json: outcomes.map(({ json }) => json), text: outcomes.map(({ text }) => text).join('\n\n') };
 }
 
-/** Shows the public keys with which the push gateway and sibling services verify tokens. */
+/** Shows the public keys with which the push gateway and internal services verify tokens. */
 async function showPublic(file: KeyFile): Promise<Outcome> {
   const jwks = publicKeySet(await readSet(file));
   return { json: jwks, text: JSON.stringify(jwks, null, 2) };
@@ -198,7 +198,7 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     });
   keys
     .command('public')
-    .description('print the public halves of the access token keys, as in /.well-known/jwks.json')
+    .description('print the public parts of the access token keys, as in /.well-known/jwks.json')
     .addOption(fileOption())
     .action((options) =>
       shell.conclude(showPublic(keyFileOf('access', options, shell.config(keyConfig, namedBy(options))))),

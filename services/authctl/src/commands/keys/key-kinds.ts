@@ -42,7 +42,8 @@ export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {
     variable: 'SERVER_KEYS_FILE',
     generate: generateSecretKey,
     check: assertRefreshTokenKeys,
-    // The longest of these times counts. A change of address can be undone for 72 h, and answers are kept for a day.
+    // The longest of these times counts. A change of the email address can be undone for 72 h, and answers are kept for
+    // a day.
     usefulSeconds: () => emailUndoSeconds + marginSeconds,
   },
 };

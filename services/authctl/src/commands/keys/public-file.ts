@@ -11,19 +11,19 @@ export interface KeyFile {
   readonly kind: KeyKind;
   /** Path of the file with the private keys. */
   readonly path: string;
-  /** Path for the public halves; undefined if they are not requested. */
+  /** Path for the public parts; undefined if they are not requested. */
   readonly publicPath: string | undefined;
 }
 
 /**
- * Throws if a public file is requested but impossible, because the keys have no public halves or the path is that of
- * the private file.
+ * Throws if a public file is requested but impossible, because the keys have no public parts or the path is that of the
+ * private file.
  */
 export async function assertPublicFile({ kind, path, publicPath }: KeyFile): Promise<void> {
   if (publicPath === undefined) return;
   const usage = { exitCode: exitCodes.usage };
   if (kind !== 'access')
-    throw new CommandError('--public-file is for access keys: other keys have no public halves.', usage);
+    throw new CommandError('--public-file is for access keys: other keys have no public parts.', usage);
   if (await isSameFile(path, publicPath))
     throw new CommandError(`--public-file must not be the key file itself: ${path} has the private keys.`, usage);
 }
@@ -36,7 +36,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }
 
-/** Writes the public halves of the set, if they are requested. */
+/** Writes the public parts of the set, if they are requested. */
 export async function writePublicFile({ publicPath }: KeyFile, set: KeySet): Promise<void> {
   if (publicPath === undefined) return;
   try {

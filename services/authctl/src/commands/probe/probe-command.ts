@@ -55,7 +55,7 @@ export function addProbeCommand(program: Command, shell: Shell): void {
     .addOption(
       new Option(
         '--mail-url <url>',
-        "URL that lists the mails to the probe's addresses as JSON; default: PROBE_MAIL_URL",
+        "URL that lists the mails to the probe's email addresses as JSON; default: PROBE_MAIL_URL",
       ).argParser(parseUrl('https://', 'http://')),
     )
     .addOption(

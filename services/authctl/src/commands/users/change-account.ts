@@ -62,7 +62,7 @@ export function accountChanged({ _id }: UserDocument): CommandError {
 
 /**
  * Describes an account in a question, so that the operator notices a wrong account. Use it for the terminal only,
- * because a log must not have the address.
+ * because a log must not have the email address.
  */
 export function describeAccount({ _id, email, display_name, last_login_at }: UserDocument): string {
   const name = display_name === undefined ? '' : `, ${display_name}`;

@@ -4,8 +4,8 @@ import { confirmedRead } from '@auth-account/stores/fenced-sessions';
 import { CommandError } from '../../cli/command-error.ts';
 
 /**
- * Returns the user with that id or e-mail address, as a majority of the members has it, so that a command prints
- * nothing that can be rolled back. Throws a `CommandError` if there is no such user.
+ * Returns the user with that id or email address, as a majority of the members has it, so that a command prints nothing
+ * that can be rolled back. Throws a `CommandError` if there is no such user.
  */
 export async function loadUser({ users }: Pick<Collections, 'users'>, idOrEmail: string): Promise<UserDocument> {
   const filter = idOrEmail.includes('@')

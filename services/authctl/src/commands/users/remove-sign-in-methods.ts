@@ -17,7 +17,7 @@ import {
 } from './change-account.ts';
 import { reportChange } from './report-change.ts';
 
-/** The kinds of ways in that the command removes. */
+/** The kinds of sign-in methods that the command removes. */
 export const kindsOfSignInMethods = ['passkeys', 'identities'] as const;
 type Kind = (typeof kindsOfSignInMethods)[number];
 
@@ -59,7 +59,7 @@ export function removeSignInMethods(
   return changeAccount(shell, idOrEmail, options, { before, change });
 }
 
-/** A way in that is to be removed. */
+/** A sign-in method that is to be removed. */
 interface SignInMethod {
   /** Its record in the audit log. */
   readonly audited: { readonly event: string; readonly [field: string]: string };
@@ -92,7 +92,7 @@ interface Written {
   readonly sessionIds: readonly string[];
 }
 
-/** Removes the ways in one transaction. */
+/** Removes the sign-in methods in one transaction. */
 function write(made: AccountChange, kinds: readonly Kind[]): Promise<Written> {
   const { transaction, stores, user, at, requestId } = made;
   const { _id: userId, pending_email_until, locale = 'en' } = user;
@@ -121,7 +121,7 @@ function write(made: AccountChange, kinds: readonly Kind[]): Promise<Written> {
   return transaction(work, { isCommitted, hold: stores.sessions.holdOf([userId]) });
 }
 
-/** Returns the number of ways of each kind. */
+/** Returns the number of methods of each kind. */
 function countsOf(signInMethods: Partial<RemovedMethods>, kinds: readonly Kind[]): Partial<Record<Kind, number>> {
   return Object.fromEntries(kinds.map((kind) => [kind, signInMethods[kind]?.length ?? 0]));
 }

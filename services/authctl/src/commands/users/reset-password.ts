@@ -22,14 +22,14 @@ export interface ResetPasswordOptions extends OperatorOptions {
 const reason = 'password_changed';
 
 /**
- * Makes the password of an account void, so that nobody can log in by password until the holder has set a new one with a
- * code from the mailbox. Passkeys and the second factor stay. Only the holder's app can request that code. All sessions, open codes and open invites of the
- * account end in the same transaction. The transaction writes the user's document, as every login does, so that no
- * login is missed.
+ * Makes the password of an account unusable, so that nobody can log in by password until the holder has set a new one
+ * with a code from the mailbox. Passkeys and the second factor stay. Only the holder's app can request that code. All
+ * sessions, open codes and open invites of the account end in the same transaction. The transaction writes the user's
+ * document, as every login does, so that no login is missed.
  */
 export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPasswordOptions): Promise<Outcome> {
   const before = async (user: UserDocument) => {
-    const question = `Make the password of the account ${describeAccount(user)} void? Its sessions end now.`;
+    const question = `Make the password of the account ${describeAccount(user)} unusable? Its sessions end now.`;
     if (!options.yes) await shell.confirm(question);
   };
   const change = async (made: AccountChange) => {
@@ -50,7 +50,7 @@ export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPas
     const isCommitted = () => stores.users.hasPasswordHash(user_id, password_hash);
     const hold = stores.sessions.holdOf([user_id]);
     const { sessionIds, invites_revoked } = await transaction(work, { isCommitted, hold });
-    const done = `The password is void until it is reset in the app ("forgotten password"); passkeys stay. Invites revoked: ${invites_revoked}.`;
+    const done = `The password is unusable until it is reset in the app ("forgotten password"); passkeys stay. Invites revoked: ${invites_revoked}.`;
     const facts = { password_changed_at: at, invites_revoked };
     const audited = { invites_revoked };
     return reportChange(shell, made, { event: 'account.password_voided', audited, sessionIds, reason, facts, done });

@@ -46,7 +46,7 @@ export function addUserCommands(program: Command, shell: Shell): void {
   addAccountChanges(user, shell);
   user
     .command('import')
-    .description('create accounts from a file of e-mail addresses and password hashes (see docs/authctl.md)')
+    .description('create accounts from a file of email addresses and password hashes (see docs/authctl.md)')
     .argument('<file>', 'CSV with a header line, or JSON Lines')
     .addOption(
       new Option('--format <format>', "format of the file; default: by the file's name").choices(importFormats),
@@ -88,7 +88,7 @@ function addAccountChanges(user: Command, shell: Shell): void {
   add('restore', 'cancel the deletion of an account').action((idOrEmail, options) =>
     shell.conclude(restoreUser(shell, idOrEmail, options)),
   );
-  add('reset-password', 'make the password of an account void until its holder resets it, and end its sessions')
+  add('reset-password', 'make the password of an account unusable until its holder resets it, and end its sessions')
     .option('--yes', 'do not ask')
     .action((idOrEmail, options) => shell.conclude(resetPassword(shell, idOrEmail, options)));
   add('remove-second-factor', 'order the removal of the second factor of an account in 72 hours, never sooner')
