@@ -36,7 +36,7 @@ export function madeUp<Topic extends AccountTopic>(
   return createAccountEvent(topic, data, { id: randomUUID(), requestId: 'made-up', at: new Date() });
 }
 
-export function noticeOf(user_id: string) {
+export function notificationOf(user_id: string) {
   return madeUp('service.auth.events.notice', { user_id, purpose: 'new_device', locale: 'en' });
 }
 
