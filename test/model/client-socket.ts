@@ -27,7 +27,7 @@ const lasting: StreamFate = {
 const refusal = JSON.stringify({ type: 'error', error_code: 'IAD_JWT_ACCESS_INVALID' });
 const stopCodes: readonly number[] = [closeCodes.STREAM_REPLACED, closeCodes.SESSION_REPLACED];
 
-/** Creates the client's side of a stream, which decides what reaches the client, and in what order. */
+/** Simulates the client's side of a stream: decides what reaches the client, and in what order. */
 function createEar(
   { time, notify, heard, life, url, observed, onStop }: SocketDeps,
   fate: StreamFate,

@@ -66,7 +66,7 @@ const hasher: LogInDeps['hasher'] = {
   isWeak: (stored) => stored.startsWith('weak'),
 };
 
-/** Creates the hasher with overrides of `turn`, which may depend on the client. */
+/** Returns the hasher with overrides of `turn`, which may depend on the client. */
 const hasherWith = (other: (client: HashedFor) => Partial<HashTurn>): LogInDeps['hasher'] => ({
   ...hasher,
   admit: (client, use) => use({ ...turn, ...other(client) }),

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const newPassword = 'three wrong staples';
-const why = ['--reason', "a way in is not the holder's"];
+const why = ['--reason', "a sign-in method is not the holder's"];
 const user = (name: string, id: string, ...more: string[]) => authctl(['user', name, id, ...why, ...more], options);
 const command = (id: string) => ['user', 'remove-ways-in', id, ...why];
 const remove = (id: string, ...more: string[]) => user('remove-ways-in', id, '--yes', ...more);

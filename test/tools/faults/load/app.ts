@@ -103,7 +103,7 @@ export interface Caller {
 export interface Call {
   readonly kind: string;
   readonly sort: Sort;
-  /** Creates the request, anew for each attempt, because there may be newer tokens. */
+  /** Builds the request anew for each attempt, because there may be newer tokens. */
   readonly request: () => AppRequest;
 }
 
