@@ -11,7 +11,7 @@
 const tier = process.env.TIER ?? 'change';
 
 /** Folders of test/tools whose tests need servers. `npm run check sources` runs those of the others. */
-const withServers = ['cluster', 'conformance', 'faults', 'siblings'];
+const withServers = ['cluster', 'conformance', 'faults', 'internal-services'];
 const ofSources = [`<rootDir>/test/tools/(?!${withServers.join('|')})`];
 const ofSystem = [String.raw`\.system\.test\.ts$`];
 

@@ -67,7 +67,7 @@ describe('an order to delete the account', () => {
     await expectSound(api);
   });
 
-  test('simultaneous orders to delete the account are one: one time, one event, one notice', async () => {
+  test('simultaneous orders to delete the account are one: one time, one event, one notification', async () => {
     const session = await newSession(api);
     const answers = await Promise.all([1, 2, 3, 4].map(() => patiently(() => order(session))));
     const ordered = answers.filter(({ status }) => status === 202);
@@ -107,22 +107,22 @@ describe('a restore', () => {
   });
 
   // guarantees: restore-is-noticed
-  test('a restore is mailed to the account’s address, in the language of the account or else of the request', async () => {
+  test('a restore is mailed to the account’s email address, in the language of the account or else of the request', async () => {
     const session = await newSession(api);
     const { email, user_id } = session;
     const localeOf = async (caller: Caller, language: string) => {
       await order(caller);
       const headers = { 'Accept-Language': language };
       expect((await api.restoreAccount({ email, password }, headers)).status).toBe(200);
-      const notices = (await eventsOf(user_id, 'service.auth.events.notice')).filter((event) =>
+      const notifications = (await eventsOf(user_id, 'service.auth.events.notice')).filter((event) =>
         matchesSchema(SecurityEvent, event),
       );
-      return notices.at(-1)?.data;
+      return notifications.at(-1)?.data;
     };
-    const notified = { user_id, purpose: 'deletion_cancelled' };
-    expect(await localeOf(session, 'ru')).toEqual({ ...notified, locale: 'ru' });
+    const expected = { user_id, purpose: 'deletion_cancelled' };
+    expect(await localeOf(session, 'ru')).toEqual({ ...expected, locale: 'ru' });
     await api.collections.users.updateOne({ _id: user_id }, { $set: { locale: 'en' } });
-    expect(await localeOf(await logIn(api, email), 'ru')).toEqual({ ...notified, locale: 'en' });
+    expect(await localeOf(await logIn(api, email), 'ru')).toEqual({ ...expected, locale: 'en' });
   });
 });
 
@@ -149,7 +149,7 @@ describe('a deletion by a code from the mailbox', () => {
     ['not ordered', false],
     ['ordered by a squatter', true],
   ])(
-    'a deletion by a mailed code (%s before) takes an address that was never verified from whoever knows the password',
+    'a deletion by a mailed code (%s before) takes an email address that was never verified from whoever knows the password',
     async (_, isOrdered) => {
       const squatter = await newSession(api);
       const challenge_id = await requestDeletion(api, squatter.email);
@@ -164,7 +164,7 @@ describe('a deletion by a code from the mailbox', () => {
       expect(matchesSchema(PasswordChangedEvent, changed)).toBe(true);
       expect(changed?.data).toMatchObject({ user_id: squatter.user_id, reason: 'deletion' });
       expect([(await login(squatter.email)).status, (await restore(squatter.email)).status]).toEqual([401, 401]);
-      // Other codes are void, as after every change of the password.
+      // Other codes are unusable, as after every change of the password.
       expect((await confirmReset(api, other)).status).toBe(403);
 
       expect((await confirmReset(api, await requestReset(api, squatter.email))).status).toBe(200);
@@ -208,7 +208,7 @@ describe('an account whose time of erasure has come', () => {
   });
 
   // guarantees: due-account-is-gone
-  test('an account whose time of erasure has come takes no earlier code, like an address without an account', async () => {
+  test('an account whose time of erasure has come takes no earlier code, like an email address without an account', async () => {
     const session = await newSession(api);
     const asked = {
       confirmPasswordReset: await requestReset(api, session.email),
@@ -238,7 +238,7 @@ describe('an account whose time of erasure has come', () => {
     expect([status, rows.map(({ state }) => state)]).toEqual([202, ['pending', 'delivered']]);
   });
 
-  test('an account whose time of erasure has come gets no former address back', async () => {
+  test('an account whose time of erasure has come gets no former email address back', async () => {
     const session = await newSession(api);
     await changeEmail(api, session, newEmail());
     const undo_token = await undoTokenOf(api, session.user_id);

@@ -155,20 +155,14 @@ describe('an export', () => {
 
   // guarantees: export-complete
   test('an export has no secret, and nothing of anybody else', async () => {
-    const [owner, unknownDevice] = [await newSession(api), await newSession(api)];
+    const [owner, otherUser] = [await newSession(api), await newSession(api)];
     const invite = await insertInvite(api, owner.home_group_id);
     const member = await joinByInvite(api, invite);
     const { text } = await exportOf(owner);
     const user = await api.collections.users.findOne({ _id: owner.user_id });
     const session = await api.collections.sessions.findOne({ _id: owner.session_id });
     const secrets = [user?.password_hash, session?.token, session?.kid, session?.nonce.toString('base64'), invite];
-    const others = [
-      member.user_id,
-      member.email,
-      member.session_id,
-      unknownDevice.user_id,
-      unknownDevice.home_group_id,
-    ];
+    const others = [member.user_id, member.email, member.session_id, otherUser.user_id, otherUser.home_group_id];
     const known = [...secrets, ...others, owner.access_token, owner.refresh_token, password, '$argon2'];
     for (const each of known) expect(text).not.toContain(each);
   });

@@ -115,7 +115,7 @@ describe('a bound session', () => {
     }
   });
 
-  test('a bound session still detects theft if a void token comes with a proof by its key', async () => {
+  test('a bound session still detects theft if an outdated token comes with a proof by its key', async () => {
     const second = (await refresh(session.refresh_token)).json.data.refresh_token;
     await refresh(second);
     expect((await refresh(session.refresh_token)).json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
@@ -157,7 +157,7 @@ describe('a bound session', () => {
     expect(await reasonOf(() => send(second, recorded))).toBe('proof_wrong');
   });
 
-  test('a bound session tells the reason of its end without a proof', async () => {
+  test('a bound session shows the reason of its end without a proof', async () => {
     await api.logOut({ refresh_token: session.refresh_token }, bearer(session));
     const { json } = await send(session.refresh_token);
     expect([json.error_code, json.details.reason]).toEqual(['IAD_JWT_REFRESH_STOLEN', 'logged_out']);

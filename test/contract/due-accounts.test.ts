@@ -23,7 +23,10 @@ afterAll(() => api.close());
 
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
 
-/** Creates an account with every way in, a second factor that waits for its removal, and a changed address. */
+/**
+ * Creates an account with every sign-in method, a second factor that waits for its removal, and a changed email
+ * email address.
+ */
 async function everyReader() {
   const session = await newSession(api);
   const [email, person] = [newEmail(), newPerson()];
@@ -59,7 +62,7 @@ const wrongPassword = [401, 'ERR-INVALID-CREDENTIALS'] as const;
 const taken = [409, 'ERR-EMAIL-ALREADY-EXISTS'] as const;
 const wrongCode = [403, 'ERR-CODE-INVALID'] as const;
 
-/** Each way in, and its answer once the erasure is due. */
+/** Each sign-in method, and its answer once the erasure is due. */
 const signInMethods: [string, (account: SignInMethods) => Promise<Answer>, readonly [number, string]][] = [
   ['the password', ({ email }) => api.logIn({ email, password }), wrongPassword],
   ['a passkey', ({ authenticator }) => logInByPasskey(api, authenticator), [403, 'ERR-PASSKEY-INVALID']],

@@ -33,8 +33,8 @@ const liveOf = async ({ user_id }: Pick<Session, 'user_id'>) =>
 
 describe('POST /account/email-change', () => {
   // answers: better-auth 7196, https://github.com/better-auth/better-auth/issues/7196
-  // A new address with a typing error counted before its owner had proved it.
-  test('a request to change the address sends a code to the new address, and changes nothing yet', async () => {
+  // A new email address with a typing error counted before its owner had proved it.
+  test('a request to change the email address sends a code to the new email address, and changes nothing yet', async () => {
     const session = await newSession(api);
     const new_email = newEmail();
     const challengeId = await requestChange(api, session, new_email);
@@ -46,7 +46,7 @@ describe('POST /account/email-change', () => {
 });
 
 describe('POST /account/email-change/confirm', () => {
-  test('a confirmation changes the address, ends all other sessions, and sends a notice to the old address', async () => {
+  test('a confirmation changes the address, ends all other sessions, and sends a notification to the old email address', async () => {
     const session = await newSession(api);
     await logIn(api, session.email);
     const new_email = newEmail().replace('cook', 'Chef');
@@ -58,20 +58,20 @@ describe('POST /account/email-change/confirm', () => {
     expect(await liveOf(session)).toEqual([session.session_id]);
     expect([await logInStatus(session.email), await logInStatus(new_email.toLowerCase())]).toEqual([401, 200]);
     expect((await confirmReset(api, other)).status).toBe(403);
-    const [changed, notice] = (await rowsOf(session.user_id)).slice(-2).map(({ event }) => event);
+    const [changed, notification] = (await rowsOf(session.user_id)).slice(-2).map(({ event }) => event);
     expect(changed?.data).toMatchObject({ user_id: session.user_id, is_undone: false });
     const [former] = (await userOf(session))?.former_emails ?? [];
     expect(former).toMatchObject({ email: session.email, email_key: session.email });
-    const notified = {
+    const expected = {
       user_id: session.user_id,
       purpose: 'email_changed',
       locale: 'en',
       email_change_id: former?.change_id,
     };
-    expect(notice?.data).toEqual(notified);
+    expect(notification?.data).toEqual(expected);
   });
 
-  test('of two accounts that want the same address, one gets it', async () => {
+  test('of two accounts that want the same email address, one gets it', async () => {
     const sessions = [await newSession(api), await newSession(api)];
     const new_email = newEmail();
     const challenges: string[] = [];
@@ -85,9 +85,9 @@ describe('POST /account/email-change/confirm', () => {
   });
 });
 
-describe('an address that was left', () => {
+describe('an email address that was left', () => {
   // guarantees: address-undo
-  test('a former address can be had by nobody else for 72 hours, then by anybody', async () => {
+  test('a former email address can be had by nobody else for 72 hours, then by anybody', async () => {
     const [session, other] = [await newSession(api), await newSession(api)];
     await changeEmail(api, session, newEmail());
     expect((await register(session.email)).status).toBe(409);
@@ -100,7 +100,7 @@ describe('an address that was left', () => {
     expect((await register(session.email)).status).toBe(201);
   });
 
-  test('a former address can be had again by its own account', async () => {
+  test('a former email address can be had again by its own account', async () => {
     const session = await newSession(api);
     await changeEmail(api, session, newEmail());
     await changeEmail(api, session, session.email);
@@ -109,7 +109,7 @@ describe('an address that was left', () => {
 });
 
 describe('POST /auth/email-change/undo', () => {
-  test('an undo gives the old address back, ends every session, and makes the password void', async () => {
+  test('an undo gives the old email address back, ends every session, and makes the password unusable', async () => {
     const session = await newSession(api);
     const new_email = newEmail();
     await changeEmail(api, session, new_email);
@@ -124,15 +124,15 @@ describe('POST /auth/email-change/undo', () => {
     expect([await logInStatus(session.email), await logInStatus(new_email)]).toEqual([401, 401]);
     expect((await confirmReset(api, reset)).status).toBe(403);
     const events = (await rowsOf(session.user_id)).slice(-3).map(({ event }) => event.data);
-    const notified = { purpose: 'password_changed', invites_revoked: 0 };
-    expect(events).toMatchObject([{ is_undone: true }, { reason: 'undone' }, notified]);
+    const expected = { purpose: 'password_changed', invites_revoked: 0 };
+    expect(events).toMatchObject([{ is_undone: true }, { reason: 'undone' }, expected]);
     expect((await confirmReset(api, await requestReset(api, session.email))).status).toBe(200);
     expect(await logInStatus(session.email, 'three wrong staples')).toBe(200);
     expect((await register(new_email)).status).toBe(201);
   });
 
   // guarantees: recovery-ends-invites
-  test('an undo ends what a thief may have left: invites, and a deletion without a notice to the old address', async () => {
+  test('an undo ends what a thief may have left: invites, and a deletion without a notification to the old email address', async () => {
     const session = await newSession(api);
     await api.createInvite({}, bearer(session));
     await changeEmail(api, session, newEmail());
@@ -142,8 +142,8 @@ describe('POST /auth/email-change/undo', () => {
     const { status, json } = await undo(undoToken);
     expect([status, json.data.invites_revoked]).toEqual([200, 1]);
     expect(await userOf(session)).not.toHaveProperty('deletes_at');
-    const notified = (await rowsOf(session.user_id)).map(({ event }) => event.data).slice(-5);
-    expect(notified).toEqual(
+    const events = (await rowsOf(session.user_id)).map(({ event }) => event.data).slice(-5);
+    expect(events).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ cancelled_at: expect.any(String) }),
         expect.objectContaining({ purpose: 'deletion_cancelled', locale: 'en' }),
@@ -155,7 +155,7 @@ describe('POST /auth/email-change/undo', () => {
   });
 
   // guarantees: address-undo
-  test('an undo of a change of the address undoes every later change too', async () => {
+  test('an undo of a change of the email address undoes every later change too', async () => {
     const session = await newSession(api);
     await changeEmail(api, session, newEmail());
     const first = await undoTokenOf(api, session.user_id);
@@ -167,7 +167,7 @@ describe('POST /auth/email-change/undo', () => {
     expect([status, json.details.tries_left]).toEqual([403, 0]);
   });
 
-  test('simultaneous undos of a change of the address succeed once', async () => {
+  test('simultaneous undos of a change of the email address succeed once', async () => {
     const session = await newSession(api);
     await changeEmail(api, session, newEmail());
     const token = await undoTokenOf(api, session.user_id);

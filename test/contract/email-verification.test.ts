@@ -6,7 +6,7 @@ import { codeOf, expire, makeResendDue, requestReset, requestVerification, wrong
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
-/** An api that requires verified addresses. */
+/** An api that requires verified email addresses. */
 let wary: TestApi;
 beforeAll(async () => {
   api = await startTestApi({ TRUST_PROXY_HOPS: '1' });
@@ -27,7 +27,7 @@ const typesOf = async (on: TestApi, userId: string) =>
   );
 
 describe('POST /account/email-verification', () => {
-  test('POST /account/email-verification sends a code that verifies the address, and ends no session', async () => {
+  test('POST /account/email-verification sends a code that verifies the email address, and ends no session', async () => {
     const session = await newSession(api);
     const challengeId = await requestVerification(api, session);
     const { status, json } = await confirm(api, challengeId);
@@ -37,7 +37,7 @@ describe('POST /account/email-verification', () => {
     expect(await typesOf(api, session.user_id)).toEqual(['registered', 'code_requested', 'email_verified']);
   });
 
-  test('a code for a verified address leaves the time of its first verification, and sends no second event', async () => {
+  test('a code for a verified email address leaves the time of its first verification, and sends no second event', async () => {
     const session = await newSession(api);
     await confirm(api, await requestVerification(api, session));
     const first = await verifiedAt(api, session.user_id);
@@ -47,7 +47,7 @@ describe('POST /account/email-verification', () => {
   });
 
   // answers: Keycloak 19234, https://github.com/keycloak/keycloak/issues/19234
-  // Anybody could have the mail to verify an address sent again without limit.
+  // Anybody could have the mail to verify an email address sent again without limit.
   test('an account gets five verification codes a day, on however many devices and networks', async () => {
     const network = (i: number) => ({ 'X-Forwarded-For': `198.51.100.${i}` });
     const session = await newSession(api);
@@ -62,12 +62,12 @@ describe('POST /account/email-verification', () => {
     expect(statuses).toEqual([202, 202, 202, 202, 202, 429]);
     const { status, headers } = await api.requestEmailVerification(bearer(session));
     expect([status, Number(headers['retry-after']) > 80_000]).toEqual([429, true]);
-    // Requests of strangers have a separate limit, even for the mailbox's owner.
+    // Requests of unknown devices have a separate limit, even for the mailbox's owner.
     expect((await api.requestPasswordReset({ email }, network(99))).status).toBe(202);
   });
 });
 
-test('a verified address has five codes a day at the network of the proof, and five for all other sessions', async () => {
+test('a verified email address has five codes a day at the network of the proof, and five for all other sessions', async () => {
   const session = await newSession(api, { device_id: randomUUID() });
   const proof = { 'X-Forwarded-For': '203.0.113.1' };
   const body = { challenge_id: await requestVerification(api, session), code: '' };
@@ -79,7 +79,7 @@ test('a verified address has five codes a day at the network of the proof, and f
     const other = await logIn(api, session.email, { device_id: randomUUID() });
     statuses.push(await ask(other, { 'X-Forwarded-For': `203.0.113.${10 + i}` }));
   }
-  // The code that verified the address is one of the five.
+  // The code that verified the email address is one of the five.
   expect(statuses).toEqual([202, 202, 202, 202, 429]);
   for (let i = 0; i < 5; i += 1) expect(await ask(session, proof)).toBe(202);
   expect(await ask(session, proof)).toBe(429);
@@ -108,7 +108,7 @@ describe('POST /account/email-verification/confirm', () => {
   });
 });
 
-describe('a login, if verified addresses are required', () => {
+describe('a login, if verified email addresses are required', () => {
   const logIn = (email: string, given = password) => wary.logIn({ email, password: given });
 
   test('a login to an unverified account gets a challenge with the right password, whose code lets it in', async () => {
@@ -144,7 +144,7 @@ describe('a login, if verified addresses are required', () => {
     expect((await ask()).status).toBe(429);
   });
 
-  test('a login with a wrong password, or of an unknown address, does not learn whether the address is verified', async () => {
+  test('a login with a wrong password, or of an unknown email address, does not learn whether the email address is verified', async () => {
     const { email, user_id } = await registerAccount(wary);
     for (const answer of [await logIn(email, 'wrong password'), await logIn(newEmail())]) {
       expect([answer.status, answer.json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
@@ -152,14 +152,14 @@ describe('a login, if verified addresses are required', () => {
     expect(await typesOf(wary, user_id)).toEqual(['registered']);
   });
 
-  test('a login to a disabled account is refused before the address is looked at', async () => {
+  test('a login to a disabled account is refused before the email address is looked at', async () => {
     const { email, user_id } = await registerAccount(wary);
     await wary.collections.users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
     expect((await logIn(email)).json.error_code).toBe('ERR-ACCOUNT-DISABLED');
     expect(await typesOf(wary, user_id)).toEqual(['registered']);
   });
 
-  test('a login to an unverified account succeeds after a reset, which verifies the address too', async () => {
+  test('a login to an unverified account succeeds after a reset, which verifies the email address too', async () => {
     const { email } = await registerAccount(wary);
     const challenge_id = await requestReset(wary, email);
     const code = await codeOf(wary, challenge_id);

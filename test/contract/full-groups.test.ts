@@ -73,13 +73,13 @@ describe('an invite into a group that has as many members as it may have', () =>
     expect(await usesOf(invite)).toBe(1);
   });
 
-  test('an invite into a full group tells its members that they are there already', async () => {
+  test('an invite into a full group gets a member the answer IAD_GROUP_ALREADY_MEMBER', async () => {
     const { invite, member } = await fullHousehold();
     const answer = await accept(api, member, invite);
     expect([answer.status, answer.json.error_code]).toEqual([400, 'IAD_GROUP_ALREADY_MEMBER']);
   });
 
-  test('an invite into a full group tells the user who has just taken the last place, by another tap, to refresh', async () => {
+  test('an invite into a full group asks the user who has just taken the last place, by another tap, to refresh', async () => {
     const owner = await newSession(api);
     const invite = await insertInvite(api, owner.home_group_id);
     const mover = await newSession(api);
@@ -122,7 +122,7 @@ describe('an invite into a group that has as many members as it may have', () =>
   });
 });
 
-test('a group that an import has made larger takes nobody in until it has room', async () => {
+test('a group that an import has made larger takes nobody in until it has a free place', async () => {
   const { owner, invite } = await fullHousehold();
   const user = await api.collections.users.findOne({ _id: owner.user_id });
   if (user === null) throw new Error('no owner');

@@ -106,7 +106,7 @@ describe('POST /api/v1/invites', () => {
     });
   });
 
-  test('a token of a group that the caller has left is void for whatever only its owner may do', async () => {
+  test('a token of a group that the caller has left is useless for whatever only its owner may do', async () => {
     const former = await newSession(api);
     const { home_group_id } = former;
     const token = await newInvite(api, former);
@@ -125,7 +125,7 @@ describe('POST /api/v1/invites', () => {
     await setOwner(former.user_id);
   });
 
-  test('a group has 100 valid invites at most; one that is over makes room', async () => {
+  test('a group has 100 valid invites at most; one that is over no longer counts', async () => {
     const crowded = await newSession(api);
     const first = await newInvite(api, crowded, { max_uses: 1 });
     const invite = await stored(first);
@@ -224,8 +224,8 @@ describe('GET /api/v1/invites', () => {
 });
 
 // answers: better-auth CVE-2026-53514, https://github.com/advisories/GHSA-fmh4-wcc4-5jm3
-// An account accepted the invite of an address that it had registered and never verified.
-test('an invite is for nobody’s address: who has registered a guest’s address gets no invite by that', async () => {
+// An account accepted the invite of an email address that it had registered and never verified.
+test('an invite is for nobody’s email address: who has registered a guest’s email address gets no invite by that', async () => {
   const guest = newEmail();
   const token = await newInvite(api, await newSession(api), { email: guest });
   expect(JSON.stringify(await stored(token))).not.toContain(guest);

@@ -51,14 +51,14 @@ const live = ({ user_id }: Pick<Account, 'user_id'>) =>
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
 const byPassword = async (email: string) => (await api.logIn({ email, password })).status;
 
-/** Registers an account whose address is verified. */
+/** Registers an account whose email address is verified. */
 async function verified(): Promise<Account> {
   const account = await registerAccount(api);
   await verify(account);
   return account;
 }
 
-/** Registers an account whose address is verified and whose second factor is on. */
+/** Registers an account whose email address is verified and whose second factor is on. */
 async function guarded() {
   const account = await guardedAccount(api, now());
   await verify(account);
@@ -76,8 +76,8 @@ describe('POST /auth/login-code', () => {
   });
 
   // answers: Ory Kratos 4521, https://github.com/ory/kratos/issues/4521
-  // A request for a login code told whether the address had an account.
-  test('POST /auth/login-code is answered alike for an unknown address, and nobody gets a mail', async () => {
+  // A request for a login code showed whether the email address had an account.
+  test('POST /auth/login-code is answered alike for an unknown email address, and nobody gets a mail', async () => {
     const { status, json } = await api.requestLoginCode({ email: newEmail() });
     expect([status, Object.keys(json.data)]).toEqual([202, ['challenge_id', 'expires_at', 'resend_at', 'timestamp']]);
     const decoy = await api.collections.challenges.findOne({ _id: json.data.challenge_id });
@@ -108,7 +108,7 @@ describe('POST /auth/login-code/confirm', () => {
     expect((await stored(account))?.known_devices).toContain(device.device_id);
   });
 
-  test('a login by code leaves password, passkeys and other sessions of a verified address alone', async () => {
+  test('a login by code leaves password, passkeys and other sessions of a verified email address alone', async () => {
     const account = await newSession(api);
     await verify(account);
     const { authenticator } = await addPasskey(api, account);
@@ -184,7 +184,7 @@ describe('POST /auth/login-code/confirm', () => {
     expect((await logInByCode(api, challenge_id)).status).toBe(200);
   });
 
-  test('a code to log in is void after a change of the password', async () => {
+  test('a code to log in is unusable after a change of the password', async () => {
     const session = await newSession(api);
     await verify(session);
     const challenge_id = await requestLoginCode(api, session.email);
@@ -211,12 +211,12 @@ describe('POST /auth/login-code/confirm', () => {
     }
   });
 
-  test('a login by code mails a notice of an unknown device', async () => {
+  test('a login by code mails a notification of an unknown device', async () => {
     const account = await newSession(api, { device_id: randomUUID() });
     await verify(account);
     await logInByCode(api, await requestLoginCode(api, account.email), { device_id: randomUUID() });
-    const notice = { 'event.data.user_id': account.user_id, 'event.data.purpose': 'new_device' };
-    expect(await api.collections.outbox.countDocuments(notice as never)).toBe(1);
+    const notification = { 'event.data.user_id': account.user_id, 'event.data.purpose': 'new_device' };
+    expect(await api.collections.outbox.countDocuments(notification as never)).toBe(1);
   });
 });
 
@@ -244,10 +244,10 @@ describe('a code to log in while the second factor is on', () => {
   test('a code to log in is enough on a trusted device, and only there', async () => {
     const account = await guarded();
     const device = { device_id: randomUUID() };
-    const half = await logInByCode(api, await requestLoginCode(api, account.email), device);
+    const pendingLogin = await logInByCode(api, await requestLoginCode(api, account.email), device);
     const [code = ''] = account.recovery_codes;
     const proof = { method: 'recovery_code', code, trust_device: true };
-    const { json } = await completeLogin(api, half.json.details.challenge_id, proof);
+    const { json } = await completeLogin(api, pendingLogin.json.details.challenge_id, proof);
     const { trusted_device_token } = json.data;
     const log = async (fields: object) => logInByCode(api, await requestLoginCode(api, account.email), fields);
     const trusted = await log({ ...device, trusted_device_token });
@@ -260,11 +260,12 @@ describe('a code to log in while the second factor is on', () => {
   });
 });
 
-describe('the first proof of an address', () => {
+describe('the first proof of an email address', () => {
   // guarantees: squatter-keeps-nothing
   // answers: better-auth GHSA-qq9h-g4jm-xgf3, https://github.com/advisories/GHSA-qq9h-g4jm-xgf3
-  // After the owner’s first login by a mailed code, the password of whoever had registered the address still worked.
-  test('the first proof of an address takes away what somebody else may have set up, and leaves one session', async () => {
+  // After the owner’s first login by a mailed code, the password of whoever had registered the email address still
+  // worked.
+  test('the first proof of an email address takes away what somebody else may have set up, and leaves one session', async () => {
     const squatter = await newSession(api, { device_id: randomUUID() });
     const { authenticator } = await addPasskey(api, squatter);
     await switchOn(api, squatter, now());
@@ -290,12 +291,12 @@ describe('the first proof of an address', () => {
     }
   });
 
-  test('the first proof of an address is announced by events and a notice', async () => {
+  test('the first proof of an email address is announced by events and a notification', async () => {
     const account = await registerAccount(api);
     await logInByCode(api, await requestLoginCode(api, account.email));
     const rows = await api.collections.outbox.find({ 'event.subject': account.user_id }).sort({ _id: 1 }).toArray();
-    const notified = rows.map(({ event }) => [event.type.split('.').at(-1), event.data] as const);
-    expect(notified).toEqual(
+    const announced = rows.map(({ event }) => [event.type.split('.').at(-1), event.data] as const);
+    expect(announced).toEqual(
       expect.arrayContaining([
         ['password_changed', expect.objectContaining({ reason: 'login' })],
         ['notice', expect.objectContaining({ purpose: 'password_changed', invites_revoked: 0 })],
@@ -304,7 +305,7 @@ describe('the first proof of an address', () => {
     );
   });
 
-  test('an address is proved for the first time once: the next login leaves the new password alone', async () => {
+  test('an email address is proved for the first time once: the next login leaves the new password alone', async () => {
     const account = await registerAccount(api);
     await logInByCode(api, await requestLoginCode(api, account.email));
     await confirmReset(api, await requestReset(api, account.email), { new_password: password });
@@ -312,7 +313,7 @@ describe('the first proof of an address', () => {
     expect([await byPassword(account.email), (await stored(account))?.is_password_void]).toEqual([200, false]);
   });
 
-  test('a login by code leaves the password alone if the address is proved between the check and the session', async () => {
+  test('a login by code leaves the password alone if the email address is proved between the check and the session', async () => {
     const account = await registerAccount(api);
     const challenge = await requestLoginCode(api, account.email);
     const appName = 'login-code';
@@ -341,13 +342,13 @@ describe('the first proof of an address', () => {
       const confirming = await proofOf(await requestVerification(api, session));
       const loggingIn = await proofOf(await requestLoginCode(api, session.email));
       const [verification] = await Promise.all([api.confirmEmailVerification(confirming), api.logInByCode(loggingIn)]);
-      const notified = { 'event.type': 'service.auth.events.email_verified', 'event.data.user_id': session.user_id };
-      expect(await api.collections.outbox.countDocuments(notified)).toBe(1);
+      const filter = { 'event.type': 'service.auth.events.email_verified', 'event.data.user_id': session.user_id };
+      expect(await api.collections.outbox.countDocuments(filter)).toBe(1);
       expect((await stored(session))?.is_password_void ?? false).toBe(verification.status !== 200);
     }
   });
 
-  test('the first proof of an address replaces the session of the same device by one with a greater id', async () => {
+  test('the first proof of an email address replaces the session of the same device by one with a greater id', async () => {
     const device_id = randomUUID();
     const account = await newSession(api, { device_id });
     const { json } = await logInByCode(api, await requestLoginCode(api, account.email), { device_id });
@@ -355,7 +356,7 @@ describe('the first proof of an address', () => {
     expect(await live(account)).toBe(1);
   });
 
-  test('the first proof of an address changes nothing if the account may not log in', async () => {
+  test('the first proof of an email address changes nothing if the account may not log in', async () => {
     const account = await newSession(api);
     await api.collections.users.updateOne({ _id: account.user_id }, { $set: { disabled_at: new Date() } });
     const answer = await logInByCode(api, await requestLoginCode(api, account.email));
@@ -373,7 +374,7 @@ test('an account that has only its mailbox steps up by a mailed code', async () 
   expect(asked.json.data.methods).toEqual(['email_code']);
 });
 
-test('a login by code verifies the address where a verified one is needed', async () => {
+test('a login by code verifies the email address where a verified one is needed', async () => {
   const strict = await startTestApi({ REQUIRE_VERIFIED_EMAIL: 'true' });
   try {
     const { email } = await registerAccount(strict);
@@ -384,16 +385,16 @@ test('a login by code verifies the address where a verified one is needed', asyn
 });
 
 test('a code makes its network known only without a second factor', async () => {
-  const place = { 'X-Forwarded-For': '203.0.113.7' };
+  const network = { 'X-Forwarded-For': '203.0.113.7' };
   const account = await guarded();
-  const half = await logInByCode(api, await requestLoginCode(api, account.email), {}, place);
-  expect(half.json.error_code).toBe('ERR-SECOND-FACTOR-REQUIRED');
-  // Five wrong factors from this place use up the tries of strangers, because it is not known.
+  const pendingLogin = await logInByCode(api, await requestLoginCode(api, account.email), {}, network);
+  expect(pendingLogin.json.error_code).toBe('ERR-SECOND-FACTOR-REQUIRED');
+  // Five wrong factors from this network use up the tries of unknown devices, because it is not known.
   const wrong = { method: 'recovery_code', code: 'WRONG'.repeat(5) };
-  const there = withHeaders(api, place);
-  for (let sent = 0; sent < 5; sent += 1) await completeLogin(there, half.json.details.challenge_id, wrong);
-  const strange = withHeaders(api, { 'X-Forwarded-For': '203.0.113.8' });
-  expect((await completeLogin(strange, half.json.details.challenge_id, wrong)).status).toBe(429);
+  const there = withHeaders(api, network);
+  for (let sent = 0; sent < 5; sent += 1) await completeLogin(there, pendingLogin.json.details.challenge_id, wrong);
+  const unknown = withHeaders(api, { 'X-Forwarded-For': '203.0.113.8' });
+  expect((await completeLogin(unknown, pendingLogin.json.details.challenge_id, wrong)).status).toBe(429);
 });
 
 test('a code makes its device and network known to the limits of logins, and a first proof forgets all others', async () => {
@@ -401,7 +402,7 @@ test('a code makes its device and network known to the limits of logins, and a f
   const strict = await startTestApi({ ...aDay, TRUST_PROXY_HOPS: '1' });
   try {
     for (const email_verified_at of [new Date(0), undefined]) {
-      const at = (place: string): Record<string, string> => ({ 'X-Forwarded-For': place });
+      const at = (address: string): Record<string, string> => ({ 'X-Forwarded-For': address });
       const registrar = at(email_verified_at ? '192.0.2.5' : '192.0.2.6');
       const { email, user_id } = await registerAccount(withHeaders(strict, registrar));
       if (email_verified_at)
@@ -413,23 +414,23 @@ test('a code makes its device and network known to the limits of logins, and a f
         (await strict.logIn({ email, password: 'a wrong password' }, headers)).status;
       for (let sent = 0; sent < 5; sent += 1) expect(await guess()).toBe(401);
       expect([await guess(), await guess({ ...elsewhere, ...device }), await guess(home)]).toEqual([429, 401, 401]);
-      // Whoever registered the address may be somebody else, until it is proved.
+      // Whoever registered the email address may be somebody else, until it is proved.
       expect(await guess(registrar)).toBe(email_verified_at ? 401 : 429);
     }
     const { email, user_id, recovery_codes } = await guardedAccount(strict, Date.now());
     await strict.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
     const device_id = randomUUID();
-    const half = await logInByCode(strict, await requestLoginCode(strict, email), { device_id });
+    const pendingLogin = await logInByCode(strict, await requestLoginCode(strict, email), { device_id });
     const proof = { method: 'recovery_code', code: recovery_codes[0], trust_device: true };
-    const { json } = await completeLogin(strict, half.json.details.challenge_id, proof);
+    const { json } = await completeLogin(strict, pendingLogin.json.details.challenge_id, proof);
     const { trusted_device_token } = json.data;
     const cafe = { 'X-Forwarded-For': '203.0.113.10' };
     const trusted = { device_id, trusted_device_token };
     expect((await logInByCode(strict, await requestLoginCode(strict, email), trusted, cafe)).status).toBe(200);
-    const guess = async (place: string) =>
-      (await strict.logIn({ email, password: 'a wrong password' }, { 'X-Forwarded-For': place })).status;
+    const guess = async (address: string) =>
+      (await strict.logIn({ email, password: 'a wrong password' }, { 'X-Forwarded-For': address })).status;
     for (let sent = 0; sent < 5; sent += 1) await guess('198.51.100.7');
-    // The trust in the device has replaced the second factor, and trust is none of a place.
+    // The trust in the device has replaced the second factor, and trust is not of a network.
     expect(await guess(cafe['X-Forwarded-For'])).toBe(429);
   } finally {
     await strict.close();

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test('POST /auth/login answers 200 with the token pair, the address of the push stream, and no-store', async () => {
+test('POST /auth/login answers 200 with the token pair, the URL of the push stream, and no-store', async () => {
   const account = await registerAccount(api);
   const answer = await api.logIn({ email: account.email, password });
   expect(answer.status).toBe(200);
@@ -67,7 +67,7 @@ test('an access token has the shape of RFC 9068 with the claims of the session',
   });
 });
 
-test('a login takes no other letter for one of the address, such as the sign of the kelvin for k', async () => {
+test('a login takes no other letter for one of the email address, such as the sign of the kelvin for k', async () => {
   const { email, user_id } = await registerAccount(api);
   const kelvin = email.replace('k', '\u212A');
   expect(kelvin.toLowerCase()).toBe(email);
@@ -77,7 +77,7 @@ test('a login takes no other letter for one of the address, such as the sign of 
   expect(await api.collections.challenges.countDocuments({ user_id })).toBe(0);
 });
 
-test('a login takes the address in any case', async () => {
+test('a login takes the email address in any case', async () => {
   const { email } = await registerAccount(api);
   expect((await api.logIn({ email: email.toUpperCase(), password })).status).toBe(200);
 });
@@ -90,7 +90,7 @@ test('a login takes a password however a keyboard composes it', async () => {
 
 describe('wrong credentials', () => {
   test.each([
-    ['an address of bad syntax', { email: 'cook', password }],
+    ['an email address of bad syntax', { email: 'cook', password }],
     ['a short password', { email: 'cook@example.com', password: 'x' }],
   ])('%s at a login answers 401, not 422', async (_, body) => {
     expect((await api.logIn(body)).status).toBe(401);

@@ -26,11 +26,11 @@ async function streamOf({ session_id, access_token }: TokenPair) {
   return stream;
 }
 
-const noticesOf = async (userId: string) => {
+const notificationsOf = async (userId: string) => {
   const rows = await services.api.collections.outbox.find({ 'event.subject': userId }).sort({ _id: 1 }).toArray();
   return rows.flatMap(({ event }) => (event.type === 'service.auth.events.notice' ? [event.data] : []));
 };
-const noticeOf = ({ session_id }: TokenPair, user_id: string) => ({
+const notificationOf = ({ session_id }: TokenPair, user_id: string) => ({
   ...{ user_id, purpose: 'new_device', locale: 'en', session_id },
 });
 const new_password = 'three wrong staples';
@@ -52,9 +52,9 @@ async function readUntil(
   stream: Awaited<ReturnType<typeof openStream>>,
   isWanted: (sessionId: string) => boolean,
 ): Promise<string[]> {
-  const notified: string[] = [];
-  while (!notified.some(isWanted)) notified.push(String(Object((await stream.next()).payload).session_id));
-  return notified;
+  const seen: string[] = [];
+  while (!seen.some(isWanted)) seen.push(String(Object((await stream.next()).payload).session_id));
+  return seen;
 }
 
 const idOf = ({ session_id }: TokenPair) => session_id;
@@ -70,7 +70,7 @@ async function register(fields: object): Promise<{ email: string; user_id: strin
 
 describe('a login on a device that the account has not used', () => {
   // guarantees: new-device-notice
-  test('a login on an unknown device sends a notice and a message to the other push streams, whose apps can end it', async () => {
+  test('a login on an unknown device sends a notification and a message to the other push streams, whose apps can end it', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
     const tablet = await logIn(api, phone.email, newDevice());
@@ -102,8 +102,8 @@ describe('a login on a device that the account has not used', () => {
       expect(payload).toEqual({ session_id, device_name: 'Pixel 9', platform: 'android', created_at });
       expect(matchesSchema(NewDevicePayload, payload)).toBe(true);
     }
-    const notified = [tablet, ...unknownDevices].map((session) => noticeOf(session, phone.user_id));
-    expect(await noticesOf(phone.user_id)).toEqual(notified);
+    const expected = [tablet, ...unknownDevices].map((session) => notificationOf(session, phone.user_id));
+    expect(await notificationsOf(phone.user_id)).toEqual(expected);
 
     expect((await api.revokeSession({ session_id: unknownDevice.session_id }, bearer(phone))).status).toBe(200);
     expect(await unknownDeviceStream.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
@@ -112,7 +112,7 @@ describe('a login on a device that the account has not used', () => {
   });
 
   // guarantees: new-device-notice
-  test('a login on an unknown device causes a notice also if the device’s first try opened no session', async () => {
+  test('a login on an unknown device causes a notification also if the device’s first try opened no session', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const device = newDevice();
@@ -120,7 +120,7 @@ describe('a login on a device that the account has not used', () => {
     await expect(logIn(api, email, device)).rejects.toThrow('403');
     await api.collections.users.updateOne({ _id: user_id }, { $unset: { disabled_at: true } });
     const session = await logIn(api, email, device);
-    expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
+    expect(await notificationsOf(user_id)).toEqual([notificationOf(session, user_id)]);
   });
 });
 
@@ -129,7 +129,7 @@ describe('a restore on a device that the account has not used', () => {
     expect((await services.api.restoreAccount({ email, password, ...fields })).status).toBe(200);
 
   // guarantees: restore-is-audited
-  test('a restore on an unknown device causes a notice like a login, also if there was nothing to restore', async () => {
+  test('a restore on an unknown device causes a notification like a login, also if there was nothing to restore', async () => {
     const { api } = services;
     const device = newDevice();
     const phone = await newSession(api, device);
@@ -137,10 +137,10 @@ describe('a restore on a device that the account has not used', () => {
     const stream = await streamOf(phone);
     const unknownDevice = newDevice();
     await restore(email, device);
-    expect(await noticesOf(user_id)).toEqual([]);
+    expect(await notificationsOf(user_id)).toEqual([]);
     for (let i = 0; i < 2; i += 1) await restore(email, unknownDevice);
-    const notified = { user_id, purpose: 'new_device', locale: 'en' };
-    expect(await noticesOf(user_id)).toEqual([notified]);
+    const expected = { user_id, purpose: 'new_device', locale: 'en' };
+    expect(await notificationsOf(user_id)).toEqual([expected]);
     const row = await api.collections.outbox.findOne({ 'event.subject': user_id, topic: /notice$/ });
     expect(matchesSchema(SecurityEvent, row?.event)).toBe(true);
     // From then on the account knows the device. Apps learn only of a new session, because they could end it.
@@ -150,14 +150,17 @@ describe('a restore on a device that the account has not used', () => {
     await logInOther();
     const isOther = (sessionId: string) => others.map(idOf).includes(sessionId);
     expect(await repeatUntil(readUntil(stream, isOther), logInOther)).toHaveLength(1);
-    expect(await noticesOf(user_id)).toEqual([notified, ...others.map((session) => noticeOf(session, user_id))]);
+    expect(await notificationsOf(user_id)).toEqual([
+      expected,
+      ...others.map((session) => notificationOf(session, user_id)),
+    ]);
     stream.socket.terminate();
   });
 });
 
-describe('the notices of new devices', () => {
+describe('the notifications of new devices', () => {
   // guarantees: mails-per-mailbox
-  test('an account gets ten notices of unknown devices a day; further logins are told to the push streams alone', async () => {
+  test('an account gets ten notifications of unknown devices a day; of further logins only the push streams are notified', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
     const stream = await streamOf(phone);
@@ -169,17 +172,17 @@ describe('the notices of new devices', () => {
     for (let i = 0; i < 8; i += 1) await logInOnce();
     await Promise.all(Array.from({ length: 6 }, logInOnce));
     for (let i = 0; i < 2; i += 1) await logInOnce();
-    const noticed = (await noticesOf(phone.user_id)).map((notice) => Object(notice).session_id);
+    const noticed = (await notificationsOf(phone.user_id)).map((notification) => Object(notification).session_id);
     expect(noticed).toHaveLength(10);
     const isFurther = (sessionId: string) => opened.includes(sessionId) && !noticed.includes(sessionId);
-    const notified = await repeatUntil(readUntil(stream, isFurther), logInOnce);
-    expect(opened).toEqual(expect.arrayContaining(notified));
-    expect(new Set(notified).size).toBe(notified.length);
-    expect(await noticesOf(phone.user_id)).toHaveLength(10);
+    const received = await repeatUntil(readUntil(stream, isFurther), logInOnce);
+    expect(opened).toEqual(expect.arrayContaining(received));
+    expect(new Set(received).size).toBe(received.length);
+    expect(await notificationsOf(phone.user_id)).toHaveLength(10);
     stream.socket.terminate();
   });
 
-  test('notices of unknown devices begin again when the oldest is a day old, however many logins found none left', async () => {
+  test('notifications of unknown devices begin again when the oldest is a day old, however many logins found none left', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const { users } = api.collections;
@@ -188,53 +191,56 @@ describe('the notices of new devices', () => {
     const rest = Array.from({ length: 9 }, () => ago(dayMs / 2));
     await users.updateOne({ _id: user_id }, { $set: { new_device_notices: [ago(dayMs - 3_600_000), ...rest] } });
     for (let i = 0; i < 2; i += 1) await logIn(api, email, newDevice());
-    expect(await noticesOf(user_id)).toEqual([]);
+    expect(await notificationsOf(user_id)).toEqual([]);
     await users.updateOne({ _id: user_id }, { $set: { 'new_device_notices.0': ago(dayMs) } });
     const session = await logIn(api, email, newDevice());
     await logIn(api, email, newDevice());
-    expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
+    expect(await notificationsOf(user_id)).toEqual([notificationOf(session, user_id)]);
     expect((await users.findOne({ _id: user_id }))?.new_device_notices).toHaveLength(10);
   });
 });
 
 // guarantees: new-device-notice
-test('a login while Redis is away succeeds, and its notice waits in the outbox', async () => {
+test('a login while Redis is away succeeds, and its notification waits in the outbox', async () => {
   const api = await startTestApi({ REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` });
   try {
     const { email, user_id } = await newSession(api, newDevice());
     const session = await logIn(api, email, newDevice());
     const rows = await api.collections.outbox.find({ 'event.subject': user_id, topic: /notice/ }).toArray();
-    expect(rows).toMatchObject([{ state: 'pending', event: { data: noticeOf(session, user_id) } }]);
+    expect(rows).toMatchObject([{ state: 'pending', event: { data: notificationOf(session, user_id) } }]);
   } finally {
     await api.close();
   }
 });
 
-test('a device whose session its owner has ended by its id causes a notice at its next login', async () => {
+test('a device whose session its owner has ended by its id causes a notification at its next login', async () => {
   const { api } = services;
   for (const device of [newDevice(), {}]) {
     const { user_id, email, ...owner } = await newSession(api, newDevice());
     const before = await logIn(api, email, device);
     expect((await api.revokeSession({ session_id: before.session_id }, bearer(owner))).status).toBe(200);
     const again = await logIn(api, email, device);
-    expect(await noticesOf(user_id)).toEqual([noticeOf(before, user_id), noticeOf(again, user_id)]);
+    expect(await notificationsOf(user_id)).toEqual([notificationOf(before, user_id), notificationOf(again, user_id)]);
   }
 });
 
 describe('a client without a device_id', () => {
   test.each<[string, (owner: Account & TokenPair) => Promise<unknown>, string?]>([
     ['a change of the password', (owner) => changePassword(owner), new_password],
-    ['a change of the address', (owner) => changeEmail(services.api, owner, `new-${owner.email}`)],
+    ['a change of the email address', (owner) => changeEmail(services.api, owner, `new-${owner.email}`)],
     ['a logout of all others', (owner) => services.api.logOutAll({ except_current: true }, bearer(owner))],
-  ])('a client without a device_id causes no notice at its next login after %s', async (_, change, now = password) => {
-    const { api } = services;
-    const owner = await newSession(api);
-    await change(owner);
-    const { email = '' } = (await api.collections.users.findOne({ _id: owner.user_id })) ?? {};
-    await logIn(api, email, { password: now });
-    const notified = (await noticesOf(owner.user_id)).filter(({ purpose }) => purpose === 'new_device');
-    expect(notified).toEqual([]);
-  });
+  ])(
+    'a client without a device_id causes no notification at its next login after %s',
+    async (_, change, now = password) => {
+      const { api } = services;
+      const owner = await newSession(api);
+      await change(owner);
+      const { email = '' } = (await api.collections.users.findOne({ _id: owner.user_id })) ?? {};
+      await logIn(api, email, { password: now });
+      const notifications = (await notificationsOf(owner.user_id)).filter(({ purpose }) => purpose === 'new_device');
+      expect(notifications).toEqual([]);
+    },
+  );
 
   test('a client without a device_id stays known when a session of another device ends that the account has forgotten', async () => {
     const { api } = services;
@@ -243,7 +249,7 @@ describe('a client without a device_id', () => {
     await api.collections.users.updateOne({ _id: user_id }, { $set: { known_devices: ['unnamed'] } });
     expect((await api.revokeSession({ session_id: other.session_id }, bearer(owner))).status).toBe(200);
     await logIn(api, email);
-    expect(await noticesOf(user_id)).toEqual([noticeOf(other, user_id)]);
+    expect(await notificationsOf(user_id)).toEqual([notificationOf(other, user_id)]);
   });
 
   test('a client without a device_id is known as long as a session of such a client lives', async () => {
@@ -251,32 +257,32 @@ describe('a client without a device_id', () => {
     const { user_id, email } = await newSession(api);
     await api.collections.users.updateOne({ _id: user_id }, { $set: { known_devices: [randomUUID()] } });
     await logIn(api, email);
-    expect(await noticesOf(user_id)).toEqual([]);
+    expect(await notificationsOf(user_id)).toEqual([]);
   });
 
-  test('a session of an earlier release, which does not tell whether its device_id was sent, causes a notice rather than none', async () => {
+  test('a session of an earlier release, which does not show whether its device_id was sent, causes a notification rather than none', async () => {
     const { api } = services;
     const { user_id, email, ...owner } = await newSession(api, newDevice());
     const before = await logIn(api, email);
     await api.collections.sessions.updateMany({ user_id }, { $unset: { is_device_named: true } });
     await api.revokeSession({ session_id: before.session_id }, bearer(owner));
     const again = await logIn(api, email);
-    expect(await noticesOf(user_id)).toEqual([noticeOf(before, user_id), noticeOf(again, user_id)]);
+    expect(await notificationsOf(user_id)).toEqual([notificationOf(before, user_id), notificationOf(again, user_id)]);
   });
 });
 
 describe('the first login', () => {
-  test('the first login on the device of the registration causes no notice', async () => {
+  test('the first login on the device of the registration causes no notification', async () => {
     const device = newDevice();
     const { email, user_id } = await register({ device_id: device.device_id.toUpperCase() });
     await logIn(services.api, email, device);
-    expect(await noticesOf(user_id)).toEqual([]);
+    expect(await notificationsOf(user_id)).toEqual([]);
   });
 
-  test('the first login on another device than the registration’s causes a notice', async () => {
+  test('the first login on another device than the registration’s causes a notification', async () => {
     const { email, user_id } = await register(newDevice());
     const session = await logIn(services.api, email, newDevice());
-    expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
+    expect(await notificationsOf(user_id)).toEqual([notificationOf(session, user_id)]);
   });
 });
 
@@ -290,5 +296,5 @@ test('an account remembers the newest 20 devices, and those that are logged in',
   const user = await api.collections.users.findOne({ _id: user_id });
   expect(user?.known_devices).toEqual([...others.slice(1), session.device_id]);
   await logIn(api, email, device);
-  expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
+  expect(await notificationsOf(user_id)).toEqual([notificationOf(session, user_id)]);
 });

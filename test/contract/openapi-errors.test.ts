@@ -71,7 +71,7 @@ let narrow: TestApi;
 let strict: TestApi;
 /** An api without a feed of revocations, passkeys, providers and logins by a code. */
 let closed: TestApi;
-/** An api that requires verified addresses. */
+/** An api that requires verified email addresses. */
 let wary: TestApi;
 
 beforeAll(async () => {
@@ -155,50 +155,50 @@ function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-const unspent = new Map<Operation, Promise<GoodRequest>>();
+const unused = new Map<Operation, Promise<GoodRequest>>();
 
 /** Returns the operation's request for all provocations in which the request has no effect. */
-function unspentGood(name: Operation): Promise<GoodRequest> {
-  const good = unspent.get(name) ?? goodRequests[name](api);
-  unspent.set(name, good);
+function unusedGood(name: Operation): Promise<GoodRequest> {
+  const good = unused.get(name) ?? goodRequests[name](api);
+  unused.set(name, good);
   return good;
 }
 
 /** Sends a request that is refused and has no effect. */
-const sendUnspent = async (name: Operation, change: GoodRequest = {}, on = api) =>
-  sendChanged(name, await unspentGood(name), change, on);
+const sendUnused = async (name: Operation, change: GoodRequest = {}, on = api) =>
+  sendChanged(name, await unusedGood(name), change, on);
 
 /** Each answer takes as long as the driver's server selection, so the first call sends all operations at once. */
 const answersWithoutStore = lazily(async () => {
   const severedOnes = operations.filter((name) => isDeclared(name, 'ERR-DEPENDENCY-UNAVAILABLE'));
-  for (const name of severedOnes) await unspentGood(name);
+  for (const name of severedOnes) await unusedGood(name);
   return new Map(
-    await Promise.all(severedOnes.map(async (name) => [name, await sendUnspent(name, {}, severed)] as const)),
+    await Promise.all(severedOnes.map(async (name) => [name, await sendUnused(name, {}, severed)] as const)),
   );
 });
 
 async function answerWithoutStore(name: Operation): Promise<Answer> {
-  return (await answersWithoutStore()).get(name) ?? sendUnspent(name, {}, severed);
+  return (await answersWithoutStore()).get(name) ?? sendUnused(name, {}, severed);
 }
 
 /** For each code that all its operations answer for the same reason: a function that provokes the code. */
 const sharedProvocations = {
   async PMA_TRACE_ID_MISSING(name) {
-    const { headers, ...request } = requestFor(name, await unspentGood(name));
+    const { headers, ...request } = requestFor(name, await unusedGood(name));
     return send(api.base, { ...request, headers: { 'Content-Type': 'application/json', ...headers } });
   },
   'ERR-VALIDATION-FAILED'(name) {
     const { body } = routes[name] as Route;
     const [field] = Object.keys((body as { readonly properties?: object } | undefined)?.properties ?? {});
-    return sendUnspent(name, field === undefined ? { headers: { 'X-Request-ID': 'a b' } } : { body: { [field]: 0 } });
+    return sendUnused(name, field === undefined ? { headers: { 'X-Request-ID': 'a b' } } : { body: { [field]: 0 } });
   },
-  'ERR-UNSUPPORTED-MEDIA-TYPE': (name) => sendUnspent(name, { headers: { 'Content-Type': 'text/plain' } }),
-  'ERR-PAYLOAD-TOO-LARGE': (name) => sendUnspent(name, { body: { filler: 'x'.repeat(16 * 1024) } }),
+  'ERR-UNSUPPORTED-MEDIA-TYPE': (name) => sendUnused(name, { headers: { 'Content-Type': 'text/plain' } }),
+  'ERR-PAYLOAD-TOO-LARGE': (name) => sendUnused(name, { body: { filler: 'x'.repeat(16 * 1024) } }),
   'ERR-DEPENDENCY-UNAVAILABLE': (name) => answerWithoutStore(name),
-  IAD_JWT_ACCESS_INVALID: (name) => sendUnspent(name, { headers: { Authorization: 'Bearer none' } }),
+  IAD_JWT_ACCESS_INVALID: (name) => sendUnused(name, { headers: { Authorization: 'Bearer none' } }),
   IAD_JWT_ACCESS_EXPIRED: async (name) =>
-    sendUnspent(name, { headers: bearer({ access_token: await expiredAccessToken() }) }),
-  'ERR-GROUP-OWNER-REQUIRED': async (name) => sendUnspent(name, { headers: bearer(await memberOnly()) }),
+    sendUnused(name, { headers: bearer({ access_token: await expiredAccessToken() }) }),
+  'ERR-GROUP-OWNER-REQUIRED': async (name) => sendUnused(name, { headers: bearer(await memberOnly()) }),
 } satisfies Record<string, (name: Operation) => Promise<Answer>>;
 
 /** Returns the answer while the named collection refuses every write, as after a fault in the schema. */
@@ -207,7 +207,7 @@ async function refusedWrite(
   to: keyof TestApi['collections'],
   change: GoodRequest = {},
 ): Promise<Answer> {
-  const good = { ...(await unspentGood(name)), ...change };
+  const good = { ...(await unusedGood(name)), ...change };
   const { collectionName } = api.collections[to];
   const refuse = (validator: object) => api.mongo.db(api.database).command({ collMod: collectionName, validator });
   await refuse({ never: { $exists: true } });
@@ -221,9 +221,9 @@ async function refusedWrite(
 /** Returns the answer to a request whose hash does not start in time. One may be fast enough, so there are more. */
 async function overload(name: ReauthenticatedOperation | HashOperation): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
-    const answer = await sendUnspent(name, {}, narrow);
+    const answer = await sendUnused(name, {}, narrow);
     if (answer.status === 503 || tries === 20) return answer;
-    unspent.delete(name);
+    unused.delete(name);
   }
 }
 
@@ -245,8 +245,8 @@ async function pastTheGuesses(name: ReauthenticatedOperation, body: GoodRequest[
 
 /** Returns what provokes the codes of an operation that asks for the current password. */
 const reauthenticatedProvocations = (name: ReauthenticatedOperation) => ({
-  'ERR-REAUTHENTICATION-FAILED': () => sendUnspent(name, { body: wrong }),
-  'ERR-STEP-UP-REQUIRED': () => sendUnspent(name, { body: { ...wrong, step_up_token: 'none' } }),
+  'ERR-REAUTHENTICATION-FAILED': () => sendUnused(name, { body: wrong }),
+  'ERR-STEP-UP-REQUIRED': () => sendUnused(name, { body: { ...wrong, step_up_token: 'none' } }),
   'ERR-RATE-LIMITED': () => pastTheGuesses(name),
   'ERR-OVERLOADED': () => overload(name),
 });
@@ -264,7 +264,7 @@ async function revokedChallenge(): Promise<Answer> {
   return refusedWrite('createStepUpChallenge', 'challenges', { headers: bearer(session) });
 }
 
-/** Sends a wrong code for a step-up of an account whose password is void. */
+/** Sends a wrong code for a step-up of an account whose password is unusable. */
 async function stepUpByMail(on: TestApi): Promise<Answer> {
   const session = await newSession(on);
   const headers = bearer(session);
@@ -302,11 +302,11 @@ type LimitedByNetwork =
   | 'receiveProviderNotice';
 
 async function pastTheLimit(name: LimitedByNetwork): Promise<Answer> {
-  const good = await unspentGood(name);
+  const good = await unusedGood(name);
   const first = await sendTo(name, strict, good);
   // Another operation has used the limit up.
   if (first.status === 429) return first;
-  unspent.delete(name);
+  unused.delete(name);
   return sendTo(name, strict, good);
 }
 
@@ -336,7 +336,7 @@ async function pastTheWrite(
 ): Promise<Answer> {
   const headers = bearer(await newSession(api));
   await sendTo('changeAccount', narrow, { headers, body: { locale: 'ru' } });
-  return sendUnspent(name, { headers }, narrow);
+  return sendUnused(name, { headers }, narrow);
 }
 
 /** Requests more codes than an account may have in a day. */
@@ -346,7 +346,7 @@ async function pastTheCodes(): Promise<Answer> {
   return sendTo('requestEmailVerification', api, good);
 }
 
-/** Changes to an address that somebody else has registered since the code was sent. */
+/** Changes to an email address that somebody else has registered since the code was sent. */
 async function changeToTaken(): Promise<Answer> {
   const session = await newSession(api);
   const new_email = newEmail();
@@ -364,8 +364,8 @@ async function sendTwice(name: Operation): Promise<Answer> {
 }
 
 async function ofUnknownChallenge(name: Operation): Promise<Answer> {
-  const { body } = await unspentGood(name);
-  return sendUnspent(name, { body: { ...body, challenge_id: crypto.randomUUID() } });
+  const { body } = await unusedGood(name);
+  return sendUnused(name, { body: { ...body, challenge_id: crypto.randomUUID() } });
 }
 
 async function ofExpiredChallenge(name: Operation): Promise<Answer> {
@@ -571,7 +571,7 @@ async function aboveTwenty(name: 'createPasskeyChallenge' | 'createPasskey'): Pr
 }
 
 /** Sends a request to the api that does not have its route. */
-const closedAnswer = (name: Operation) => sendUnspent(name, {}, closed);
+const closedAnswer = (name: Operation) => sendUnused(name, {}, closed);
 
 const joinBy = (invite_token: string) =>
   sendGood('registerAccount', api, {
@@ -643,7 +643,7 @@ const ownProvocations: {
   },
   restoreAccount: {
     'ERR-INTERNAL': () => refusedWrite('restoreAccount', 'users'),
-    'ERR-INVALID-CREDENTIALS': () => sendUnspent('restoreAccount', { body: { email: newEmail(), password } }),
+    'ERR-INVALID-CREDENTIALS': () => sendUnused('restoreAccount', { body: { email: newEmail(), password } }),
     async 'ERR-ACCOUNT-DISABLED'() {
       const good = await goodRequests.restoreAccount(api);
       await api.collections.users.updateOne({ email: String(good.body?.email) }, { $set: { disabled_at: new Date() } });
@@ -736,7 +736,7 @@ const ownProvocations: {
   },
   undoEmailChange: {
     'ERR-INTERNAL': () => refusedWrite('undoEmailChange', 'users'),
-    'ERR-CODE-INVALID': () => sendUnspent('undoEmailChange', { body: { undo_token: 'none of ours' } }),
+    'ERR-CODE-INVALID': () => sendUnused('undoEmailChange', { body: { undo_token: 'none of ours' } }),
     async 'ERR-CODE-EXPIRED'() {
       const good = await goodRequests.undoEmailChange(api);
       const lapsed = { $set: { 'former_emails.$[].until': new Date() } };
@@ -764,7 +764,7 @@ const ownProvocations: {
   },
   stopSecondFactorRemoval: {
     'ERR-INTERNAL': () => refusedWrite('stopSecondFactorRemoval', 'outbox'),
-    'ERR-CODE-INVALID': () => sendUnspent('stopSecondFactorRemoval', { body: { stop_token: 'none of ours' } }),
+    'ERR-CODE-INVALID': () => sendUnused('stopSecondFactorRemoval', { body: { stop_token: 'none of ours' } }),
     async 'ERR-CODE-EXPIRED'() {
       const good = await goodRequests.stopSecondFactorRemoval(api);
       const due = { $set: { 'totp.removal.due_at': new Date() } };
@@ -798,7 +798,7 @@ const ownProvocations: {
       return sendTo('logIn', wary, { body: { email, password } });
     },
     'ERR-INTERNAL': () => refusedWrite('logIn', 'sessions'),
-    'ERR-INVALID-CREDENTIALS': () => sendUnspent('logIn', { body: { email: newEmail(), password } }),
+    'ERR-INVALID-CREDENTIALS': () => sendUnused('logIn', { body: { email: newEmail(), password } }),
     'ERR-ACCOUNT-DISABLED': () => logInTo({ disabled_at: new Date() }),
     'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInTo({ deletes_at: inAnHour() }),
     async 'ERR-IDEMPOTENCY-KEY-REUSED'() {
@@ -857,14 +857,14 @@ const ownProvocations: {
   },
   refreshTokens: {
     'ERR-INTERNAL': () => refusedWrite('refreshTokens', 'sessions'),
-    IAD_JWT_REFRESH_EXPIRED: () => sendUnspent('refreshTokens', { body: { refresh_token: 'none of ours' } }),
+    IAD_JWT_REFRESH_EXPIRED: () => sendUnused('refreshTokens', { body: { refresh_token: 'none of ours' } }),
     'ERR-RATE-LIMITED': () => pastTheLimit('refreshTokens'),
     IAD_JWT_REFRESH_STOLEN: async () =>
       sendGood('refreshTokens', api, { body: { refresh_token: await revokedToken() } }),
   },
   logOut: {
     'ERR-INTERNAL': () => refusedWrite('logOut', 'sessions'),
-    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendUnspent('logOut', { body: { refresh_token: 'none of ours' } }),
+    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendUnused('logOut', { body: { refresh_token: 'none of ours' } }),
   },
   logOutAll: {
     // The caller's own session is among those to end, because there is no other.
@@ -904,7 +904,7 @@ const ownProvocations: {
   revokeSession: {
     'ERR-INTERNAL': () => refusedWrite('revokeSession', 'sessions'),
     'ERR-RATE-LIMITED': () => pastTheWrite('revokeSession'),
-    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendUnspent('revokeSession', { params: { session_id: 'none' } }),
+    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendUnused('revokeSession', { params: { session_id: 'none' } }),
   },
   findCurrentGroup: {
     async 'ERR-INTERNAL'() {
@@ -920,14 +920,14 @@ const ownProvocations: {
   handOverGroup: {
     'ERR-INTERNAL': () => refusedWrite('handOverGroup', 'groups'),
     'ERR-RATE-LIMITED': () => pastTheWrite('handOverGroup'),
-    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendUnspent('handOverGroup', { body: { user_id: crypto.randomUUID() } }),
+    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendUnused('handOverGroup', { body: { user_id: crypto.randomUUID() } }),
   },
   acceptInvite: {
     'ERR-INTERNAL': () => refusedWrite('acceptInvite', 'users'),
-    IAD_GROUP_ALREADY_MEMBER: () => sendUnspent('acceptInvite', { body: {} }),
+    IAD_GROUP_ALREADY_MEMBER: () => sendUnused('acceptInvite', { body: {} }),
     IAD_GROUP_INVITE_EXPIRED: async () => sendGood('acceptInvite', api, { params: { token: await expiredInvite() } }),
     'ERR-INVITE-TOKEN-INVALID': {
-      404: () => sendUnspent('acceptInvite', { params: { token: 'nothing' } }),
+      404: () => sendUnused('acceptInvite', { params: { token: 'nothing' } }),
       async 410() {
         const { home_group_id } = await registerAccount(api);
         const token = await insertInvite(api, home_group_id, { revoked_at: new Date() });
@@ -947,7 +947,7 @@ const ownProvocations: {
   removeMember: {
     'ERR-INTERNAL': () => refusedWrite('removeMember', 'users'),
     'ERR-RATE-LIMITED': () => pastTheMove('removeMember', (user_id) => ({ params: { user_id } })),
-    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendUnspent('removeMember', { params: { user_id: 'nobody' } }),
+    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendUnused('removeMember', { params: { user_id: 'nobody' } }),
   },
   createInvite: {
     'ERR-INTERNAL': () => refusedWrite('createInvite', 'invites'),
@@ -975,7 +975,7 @@ const ownProvocations: {
     },
   },
   findInvite: {
-    'ERR-INVITE-TOKEN-INVALID': () => sendUnspent('findInvite', { params: { token: 'nothing' } }),
+    'ERR-INVITE-TOKEN-INVALID': () => sendUnused('findInvite', { params: { token: 'nothing' } }),
     'ERR-RATE-LIMITED': () => pastTheLimit('findInvite'),
     async 'ERR-INTERNAL'() {
       const { home_group_id } = await registerAccount(api);
@@ -1036,14 +1036,14 @@ const ownProvocations: {
   },
   renamePasskey: {
     'ERR-INTERNAL': () => refusedWrite('renamePasskey', 'users'),
-    'ERR-PASSKEY-NOT-FOUND': () => sendUnspent('renamePasskey', { params: { passkey_id: crypto.randomUUID() } }),
+    'ERR-PASSKEY-NOT-FOUND': () => sendUnused('renamePasskey', { params: { passkey_id: crypto.randomUUID() } }),
     'ERR-RATE-LIMITED': () => pastTheWrite('renamePasskey'),
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('renamePasskey'),
   },
   deletePasskey: {
     'ERR-INTERNAL': () => refusedWrite('deletePasskey', 'users'),
     ...reauthenticatedProvocations('deletePasskey'),
-    'ERR-PASSKEY-NOT-FOUND': () => sendUnspent('deletePasskey', { params: { passkey_id: crypto.randomUUID() } }),
+    'ERR-PASSKEY-NOT-FOUND': () => sendUnused('deletePasskey', { params: { passkey_id: crypto.randomUUID() } }),
     async 'ERR-LAST-CREDENTIAL'() {
       const session = await newSession(api);
       const { passkey_id, authenticator } = await addPasskey(api, session);
@@ -1056,7 +1056,7 @@ const ownProvocations: {
   createFederatedChallenge: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createFederatedChallenge') },
   requestLinkCode: {
     'ERR-INTERNAL': () => refusedWrite('requestLinkCode', 'challenges'),
-    'ERR-CODE-EXPIRED': () => sendUnspent('requestLinkCode', { body: { link_challenge_id: 'none' } }),
+    'ERR-CODE-EXPIRED': () => sendUnused('requestLinkCode', { body: { link_challenge_id: 'none' } }),
     'ERR-RATE-LIMITED': () => pastTheLimit('requestLinkCode'),
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('requestLinkCode'),
   },
@@ -1157,7 +1157,7 @@ const ownProvocations: {
   unlinkIdentity: {
     'ERR-INTERNAL': () => refusedWrite('unlinkIdentity', 'users'),
     ...reauthenticatedProvocations('unlinkIdentity'),
-    'ERR-IDENTITY-NOT-FOUND': () => sendUnspent('unlinkIdentity', { params: { identity: crypto.randomUUID() } }),
+    'ERR-IDENTITY-NOT-FOUND': () => sendUnused('unlinkIdentity', { params: { identity: crypto.randomUUID() } }),
     async 'ERR-LAST-CREDENTIAL'() {
       const session = await newSession(api);
       const { identity_id } = (await linkIdentity(api, session, newPerson())).json.data;
@@ -1169,7 +1169,7 @@ const ownProvocations: {
   },
   receiveProviderNotice: {
     'ERR-INTERNAL': () => refusedWrite('receiveProviderNotice', 'consumedProofs'),
-    'ERR-IDENTITY-TOKEN-INVALID': () => sendUnspent('receiveProviderNotice', { body: { payload: 'none' } }),
+    'ERR-IDENTITY-TOKEN-INVALID': () => sendUnused('receiveProviderNotice', { body: { payload: 'none' } }),
     'ERR-RATE-LIMITED': () => pastTheLimit('receiveProviderNotice'),
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('receiveProviderNotice'),
   },
@@ -1177,9 +1177,9 @@ const ownProvocations: {
   logInByPasskey: {
     'ERR-INTERNAL': () => refusedWrite('logInByPasskey', 'users'),
     async 'ERR-PASSKEY-INVALID'() {
-      const unknownDevice = createAuthenticator({ origin: appOrigin });
-      unknownDevice.create((await requestPasskey(api, await newSession(api))).options);
-      return logInByPasskey(api, unknownDevice);
+      const unknownAuthenticator = createAuthenticator({ origin: appOrigin });
+      unknownAuthenticator.create((await requestPasskey(api, await newSession(api))).options);
+      return logInByPasskey(api, unknownAuthenticator);
     },
     async 'ERR-CODE-EXPIRED'() {
       const good = await goodRequests.logInByPasskey(api);
@@ -1200,7 +1200,7 @@ const ownProvocations: {
   getRelatedOrigins: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('getRelatedOrigins') },
   revokeInvite: {
     'ERR-INTERNAL': () => refusedWrite('revokeInvite', 'invites'),
-    'ERR-INVITE-TOKEN-INVALID': () => sendUnspent('revokeInvite', { params: { token: 'nothing' } }),
+    'ERR-INVITE-TOKEN-INVALID': () => sendUnused('revokeInvite', { params: { token: 'nothing' } }),
   },
 };
 

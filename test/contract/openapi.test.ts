@@ -111,7 +111,7 @@ describe('the OpenAPI document', () => {
     expect(schemas.filter((schema) => Object.keys(schema).join() !== '$ref')).toEqual([]);
   });
 
-  test('a discriminator tells the body of an error by its code, if an answer has several', () => {
+  test('a discriminator selects the body of an error by its code, if an answer has several', () => {
     const { discriminator, oneOf } = checkedIn.components.schemas.LogInForbiddenErrorBody;
     expect(discriminator.propertyName).toBe('error_code');
     expect(Object.keys(discriminator.mapping)).toEqual([

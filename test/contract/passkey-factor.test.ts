@@ -159,7 +159,7 @@ describe('a step-up by passkey', () => {
     expect(decodeJwt(answer.json.data.access_token)).toMatchObject({ amr: ['pwd'], acr: '1' });
   });
 
-  test('an account whose password is void steps up by passkey, and keeps its last one', async () => {
+  test('an account whose password is unusable steps up by passkey, and keeps its last one', async () => {
     const session = await newSession(api);
     const { authenticator, passkey_id } = await addPasskey(api, session);
     await revokePassword(api, session);
@@ -189,7 +189,7 @@ describe('a step-up by passkey', () => {
       const credential = authenticator.get({ ...asked.passkey_options, allowCredentials: undefined });
       const body = { challenge_id: asked.challenge_id, method: 'passkey', credential };
       expect(await without.confirmSecondFactor(body)).toMatchObject(wrong);
-      // A passkey that lets nobody in there is no way in beside the last identity.
+      // A passkey that lets nobody in there is no sign-in method beside the last identity.
       const linking = { step_up_token: await stepUpByPasskey(api, session, authenticator, 'identities') };
       const { identity_id } = (await linkIdentity(api, session, newPerson(), linking)).json.data;
       const { step_up_token } = await stepUpByMail(without, session, 'identities');

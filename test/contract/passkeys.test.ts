@@ -132,16 +132,16 @@ describe('a new passkey', () => {
     expect((await list(own)).passkeys[0].last_used_at).toMatch(/Z$/);
   });
 
-  test('a new passkey causes a notice, and an event for siblings', async () => {
+  test('a new passkey causes a notification, and an event for internal services', async () => {
     const own = await newSession(api);
     const { passkey_id } = await addPasskey(api, own);
     const events = await eventsOf(own);
-    const [added, notice] = events.slice(-2);
+    const [added, notification] = events.slice(-2);
     expect(added).toMatchObject({
       type: 'service.auth.events.passkey_added',
       data: { user_id: own.user_id, passkey_id },
     });
-    expect(notice).toMatchObject({
+    expect(notification).toMatchObject({
       type: 'service.auth.events.notice',
       data: { purpose: 'passkey_added', locale: 'en' },
     });
@@ -351,10 +351,10 @@ describe('a login by passkey', () => {
   });
 
   test('a login with a passkey that no account has says so', async () => {
-    const unknownDevice = phone();
+    const unknownAuthenticator = phone();
     const { options } = await requestPasskey(api, own);
-    unknownDevice.create(options);
-    const answer = await logInByPasskey(api, unknownDevice);
+    unknownAuthenticator.create(options);
+    const answer = await logInByPasskey(api, unknownAuthenticator);
     expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
     expect(answer.json.details).toMatchObject({ unknown_credential: true });
   });
@@ -374,10 +374,10 @@ describe('a login by passkey', () => {
     const use = async (be: boolean) =>
       (await logIn(await passkeyLogin(api, key.authenticator, { be, bs: false }))).status;
     expect([await use(false), await use(true), await use(true), await use(false)]).toEqual([200, 200, 200, 403]);
-    const notified = logged.filter(
+    const audited = logged.filter(
       ({ event, user_id }) => /^passkey(_proof)?\.(?!added)/.test(`${event}`) && user_id === session.user_id,
     );
-    expect(notified.map(({ event, reason, passkey_id }) => [event, reason ?? passkey_id])).toEqual([
+    expect(audited.map(({ event, reason, passkey_id }) => [event, reason ?? passkey_id])).toEqual([
       ['passkey.backup_eligible', key.passkey_id],
       ['passkey_proof.refused', 'backup_eligibility'],
     ]);
@@ -414,12 +414,12 @@ describe('changes of a passkey', () => {
     ]);
     expect((await logInByPasskey(api, lost.authenticator)).json.details).toMatchObject({ unknown_credential: true });
     expect((await logInByPasskey(api, kept.authenticator)).status).toBe(200);
-    const [removed, notice] = (await eventsOf(own)).slice(-2);
+    const [removed, notification] = (await eventsOf(own)).slice(-2);
     expect(removed).toMatchObject({
       type: 'service.auth.events.passkey_removed',
       data: { passkey_id: lost.passkey_id },
     });
-    expect(notice).toMatchObject({ data: { purpose: 'passkey_removed' } });
+    expect(notification).toMatchObject({ data: { purpose: 'passkey_removed' } });
   });
 
   test('DELETE removes the last passkey beside a password', async () => {

@@ -41,7 +41,7 @@ describe('POST /auth/password-reset', () => {
   });
 
   // guarantees: reset-tells-nothing
-  test('a request for a reset is answered alike for an unknown address, and nobody gets a mail', async () => {
+  test('a request for a reset is answered alike for an unknown email address, and nobody gets a mail', async () => {
     const { email, user_id } = await registerAccount(api);
     const [known, unknown] = [
       await api.requestPasswordReset({ email }),
@@ -63,7 +63,7 @@ describe('POST /auth/password-reset', () => {
   });
 
   test.each(['not an address', 'cook@localhost', 'x'.repeat(254)])(
-    'a request for a reset takes %j as an unknown address',
+    'a request for a reset takes %j as an unknown email address',
     async (email) => {
       expect((await api.requestPasswordReset({ email })).status).toBe(202);
     },
@@ -85,13 +85,13 @@ describe('POST /auth/password-reset/confirm', () => {
       expect(refused).toContain('password_changed');
     }
     expect(await api.collections.sessions.countDocuments({ user_id: session.user_id, is_revoked: false })).toBe(1);
-    // The last event tells of the login.
+    // The last event is of the login.
     const types = ['registered', 'code_requested', 'password_changed', 'notice', 'email_verified', 'notice'];
     expect(await typesOf(session.user_id)).toEqual(types);
-    const [changed, notice] = (await eventsOf(session.user_id)).slice(2);
+    const [changed, notification] = (await eventsOf(session.user_id)).slice(2);
     expect(changed?.data).toMatchObject({ user_id: session.user_id, reason: 'reset' });
-    const notified = { user_id: session.user_id, purpose: 'password_changed', locale: 'en', invites_revoked: 0 };
-    expect([notice?.data, matchesSchema(SecurityEvent, notice)]).toEqual([notified, true]);
+    const expected = { user_id: session.user_id, purpose: 'password_changed', locale: 'en', invites_revoked: 0 };
+    expect([notification?.data, matchesSchema(SecurityEvent, notification)]).toEqual([expected, true]);
   });
 
   test('the ten minutes of a code count by the api’s clock', async () => {
@@ -106,7 +106,7 @@ describe('POST /auth/password-reset/confirm', () => {
   });
 
   // guarantees: reset-tells-nothing
-  test('a reset refuses every code of an address without an account, and counts its tries', async () => {
+  test('a reset refuses every code of an email address without an account, and counts its tries', async () => {
     const challengeId = await requestReset(api, newEmail());
     const code = await codeOf(api, challengeId);
     for (const tries_left of [4, 3, 2, 1, 0, 0]) {
@@ -133,7 +133,7 @@ test.each([
   ['was never verified', {}],
   ['is verified', { email_verified_at: new Date() }],
 ])(
-  'a reset of an account whose address %s revokes its open invites, in whatever group, and says how many',
+  'a reset of an account whose email address %s revokes its open invites, in whatever group, and says how many',
   async (_, fields) => {
     const thief = await newSession(api);
     const { user_id } = thief;
@@ -152,8 +152,8 @@ test.each([
     const over = await invite(thief, { created_by, revoked_at: past });
     const { json } = await confirmReset(api, await requestReset(api, thief.email));
     expect(json.data.invites_revoked).toBe(2);
-    const notice = (await eventsOf(user_id)).find(({ type }) => type === 'service.auth.events.notice');
-    expect(notice?.data).toMatchObject({ purpose: 'password_changed', invites_revoked: 2 });
+    const notification = (await eventsOf(user_id)).find(({ type }) => type === 'service.auth.events.notice');
+    expect(notification?.data).toMatchObject({ purpose: 'password_changed', invites_revoked: 2 });
     const ids = [...open, ...others, over];
     const found = await Promise.all(ids.map((_id) => api.collections.invites.findOne({ _id })));
     expect(found.map((one) => one?.revoked_at)).toEqual([...Array(2).fill(expect.any(Date)), null, null, null, past]);

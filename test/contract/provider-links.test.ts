@@ -52,7 +52,7 @@ const path = '/api/v1/auth/federated/link';
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
 const stored = (user_id: string) => api.collections.users.findOne({ _id: user_id });
 const sessionsOf = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
-const notified = async (user_id: string) =>
+const purposesOf = async (user_id: string) =>
   (await api.collections.outbox.find({ 'event.subject': user_id }).sort({ _id: 1 }).toArray()).map(({ event }) =>
     'purpose' in event.data ? event.data.purpose : event.type.split('.').at(-1),
   );
@@ -67,7 +67,7 @@ async function later<T>(ms: number, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Creates an account with a verified address, and a person at a provider who has the address. */
+/** Creates an account with a verified email address, and a person at a provider who has the email address. */
 async function accountAndPerson() {
   const session = await newSession(api);
   await api.collections.users.updateOne({ _id: session.user_id }, { $set: { email_verified_at: new Date(0) } });
@@ -205,8 +205,8 @@ describe('a link challenge', () => {
   });
 });
 
-describe('an identity whose address has an account', () => {
-  test('an identity whose address has an account gets a challenge that says the same of every account', async () => {
+describe('an identity whose email address has an account', () => {
+  test('an identity whose email address has an account gets a challenge that says the same of every account', async () => {
     const { session, person } = await accountAndPerson();
     await addPasskey(api, session);
     const { email } = await newSession(api);
@@ -256,7 +256,7 @@ describe('a link in the transaction that logs in', () => {
     expect(decodeJwt(answer.json.data.access_token)).toMatchObject({ amr: ['pwd'], acr: '1' });
     const identity = { id: expect.any(String), provider: 'office', sub: person.sub, email: person.email };
     expect((await stored(user_id))?.identities).toEqual([{ ...identity, created_at: expect.any(Date) }]);
-    expect(await notified(user_id)).toEqual(expect.arrayContaining(['identity_linked', 'new_device']));
+    expect(await purposesOf(user_id)).toEqual(expect.arrayContaining(['identity_linked', 'new_device']));
     expect((await logInByProvider(api, person)).json.data.user_id).toBe(user_id);
     expect(await sessionsOf(user_id)).toBe(3);
     expect((await api.listIdentities(bearer(session))).json.data.identities).toHaveLength(1);
@@ -293,13 +293,13 @@ describe('a link in the transaction that logs in', () => {
     const { email, user_id, secret } = await guardedAccount(api, now());
     const person = newPerson({ email });
     const { link_challenge_id } = await demandLink(api, person);
-    const halves = [
+    const pendingLogins = [
       await linkByProof(api, link_challenge_id, { password }),
       await linkByProof(api, link_challenge_id, { password }),
     ];
-    expect(halves.map(statusAndCode)).toEqual(Array(2).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
+    expect(pendingLogins.map(statusAndCode)).toEqual(Array(2).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
     expect((await stored(user_id))?.identities ?? []).toEqual([]);
-    const [one = '', two = ''] = halves.map(({ json }) => String(json.details.challenge_id));
+    const [one = '', two = ''] = pendingLogins.map(({ json }) => String(json.details.challenge_id));
     await later(30_000, async () => {
       const done = await completeLogin(api, one, { code: codeAt(secret, now()) });
       expect(done.status).toBe(200);
@@ -314,17 +314,17 @@ describe('a link in the transaction that logs in', () => {
 
   test('only a completed second factor counts for the links of a day', async () => {
     const { email, secret } = await guardedAccount(strict, now());
-    const half = async () => {
+    const pendingLogin = async () => {
       const { link_challenge_id } = await demandLink(strict, newPerson({ email }));
       return linkByProof(strict, link_challenge_id, { password });
     };
-    const halves = [await half(), await half(), await half()];
-    expect(halves.map(statusAndCode)).toEqual(Array(3).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
+    const pendingLogins = [await pendingLogin(), await pendingLogin(), await pendingLogin()];
+    expect(pendingLogins.map(statusAndCode)).toEqual(Array(3).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
     const complete = (answer: Answer) =>
       completeLogin(strict, answer.json.details.challenge_id, { code: codeAt(secret, now()) });
-    await later(30_000, async () => expect((await complete(halves[2] as Answer)).status).toBe(200));
+    await later(30_000, async () => expect((await complete(pendingLogins[2] as Answer)).status).toBe(200));
     await later(60_000, async () =>
-      expect(statusAndCode(await complete(await half()))).toEqual([429, 'ERR-RATE-LIMITED']),
+      expect(statusAndCode(await complete(await pendingLogin()))).toEqual([429, 'ERR-RATE-LIMITED']),
     );
   });
 
@@ -352,10 +352,10 @@ describe('a link in the transaction that logs in', () => {
     const person = newPerson({ email });
     const { link_challenge_id } = await demandLink(api, person);
     const device_id = randomUUID();
-    const half = await linkByProof(api, link_challenge_id, { password, device_id });
+    const pendingLogin = await linkByProof(api, link_challenge_id, { password, device_id });
     await later(30_000, async () => {
       const fields = { code: codeAt(secret, now()), trust_device: true };
-      const done = await completeLogin(api, half.json.details.challenge_id, fields);
+      const done = await completeLogin(api, pendingLogin.json.details.challenge_id, fields);
       const { trusted_device_token } = done.json.data;
       const trusted = { device_id, trusted_device_token };
       expect((await logInByProvider(api, person, trusted)).status).toBe(200);
@@ -419,7 +419,7 @@ describe('a code for a link', () => {
     { proven: 'never', codes: 5 },
     { proven: 'once', codes: 10 },
   ])(
-    'strangers use up no code for a link of a known device and network, whose address was proved $proven',
+    'unknown devices use up no code for a link of a known device and network, whose email address was proved $proven',
     async ({ proven, codes }) => {
       const from = (network: string, device: object) => withHeaders(api, { 'X-Forwarded-For': network, ...device });
       const home = from('198.51.100.7', newDevice());
@@ -473,7 +473,7 @@ describe('a code for a link', () => {
     expect((await linkByProof(api, link_challenge_id, byPasskey)).status).toBe(410);
     expect((await linkByProof(api, second.link_challenge_id, { password })).status).toBe(401);
     expect(statusAndCode(await logInByProvider(api, theirs))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
-    expect(await notified(user_id)).toEqual(
+    expect(await purposesOf(user_id)).toEqual(
       expect.arrayContaining(['email_verified', 'identity_unlinked', 'identity_linked']),
     );
   });
@@ -515,7 +515,7 @@ test('a squatter who has used up the links of a day and all places for identitie
   expect(owner.status).toBe(200);
   const after = await limited.collections.users.findOne({ _id: owner.json.data.user_id });
   expect(after?.identities?.map(({ sub }) => sub)).toEqual([victim.sub]);
-  // The address is proved now: each further link counts, from one again.
+  // The email address is proved now: each further link counts, from one again.
   const link = async () => {
     const { link_challenge_id: id } = await demandLink(strict, newPerson({ email: victim.email }));
     return (await linkByProof(strict, id, await proveByCode(strict, id))).status;

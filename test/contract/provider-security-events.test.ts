@@ -84,8 +84,8 @@ const purposesOf = async (user_id: string) =>
   );
 const list = async (caller: { readonly access_token: string }) =>
   (await api.listIdentities(bearer(caller))).json.data.identities;
-/** Returns what was audited of notices since the last call, and of whom. */
-const notified = () => acceptedAndIgnored().kinds;
+/** Returns what was audited of security events since the last call, and of whom. */
+const accepted = () => acceptedAndIgnored().kinds;
 function acceptedAndIgnored() {
   const all = Map.groupBy(log.takeEvents(), ({ event }) => event);
   return {
@@ -98,7 +98,7 @@ const keepToken = (user_id: string) =>
   api.collections.users.updateOne({ _id: user_id }, { $set: { 'identities.0.refresh_token': token as never } });
 
 // First, because the audit log writes only the first ten refusals of a minute at once.
-test('the audit log has what a notice says, and not the provider’s id of the person', async () => {
+test('the audit log has what a security event says, and not the provider’s id of the person', async () => {
   const { person, user_id } = await registered();
   log.takeEvents();
   await sendSecurityEvent(api, { type: 'consent-revoked', sub: person.sub });
@@ -112,8 +112,8 @@ test('the audit log has what a notice says, and not the provider’s id of the p
   expect(JSON.stringify(events)).not.toContain(person.sub);
 });
 
-describe('a notice of Apple', () => {
-  test('a notice that the consent is withdrawn ends all sessions, and the person may log in again', async () => {
+describe('a security event token of Apple', () => {
+  test('a security event that the consent is withdrawn ends all sessions, and the person may log in again', async () => {
     const { person, user_id, access_token } = await registered();
     await keepToken(user_id);
     const { status, json, headers } = await sendSecurityEvent(api, { type: 'consent-revoked', sub: person.sub });
@@ -133,7 +133,7 @@ describe('a notice of Apple', () => {
   });
 
   test.each(['account-delete', 'account-deleted'])(
-    'a notice of the type %s removes the identity, even if it is the last one',
+    'a security event of the type %s removes the identity, even if it is the last one',
     async (type) => {
       const { person, user_id, access_token } = await registered();
       await requestLoginCode(api, person.email);
@@ -149,7 +149,7 @@ describe('a notice of Apple', () => {
   );
 
   test.each(['true', true, undefined])(
-    'a notice about a relay shows its owner whether mail arrives, as %j',
+    'a security event about a relay shows its owner whether mail arrives, as %j',
     async (is_private_email) => {
       const session = await newSession(api);
       const person = newPerson();
@@ -163,7 +163,7 @@ describe('a notice of Apple', () => {
     },
   );
 
-  test('a notice about a relay changes nothing if it was signed before the latest one', async () => {
+  test('a security event about a relay changes nothing if it was signed before the latest one', async () => {
     const { person, user_id } = await registered();
     const isOff = async () => (await stored(user_id))?.identities?.[0]?.relay_off_at !== undefined;
     const send = (type: string, ago: number) =>
@@ -176,7 +176,7 @@ describe('a notice of Apple', () => {
     expect(await isOff()).toBe(true);
   });
 
-  test('a notice about an address that is no relay changes nothing', async () => {
+  test('a security event about an email address that is no relay changes nothing', async () => {
     const { person, user_id } = await registered();
     log.takeEvents();
     await sendSecurityEvent(api, {
@@ -185,7 +185,7 @@ describe('a notice of Apple', () => {
       email: person.email,
       is_private_email: 'false',
     });
-    expect(notified()).toEqual([['other', user_id]]);
+    expect(accepted()).toEqual([['other', user_id]]);
     expect((await stored(user_id))?.identities).toEqual([
       expect.not.objectContaining({ relay_off_at: expect.anything() }),
     ]);
@@ -193,7 +193,7 @@ describe('a notice of Apple', () => {
     expect(await liveOf(user_id)).toBe(0);
   });
 
-  test('a notice about an address that the provider has not given out changes nothing', async () => {
+  test('a security event about an email address that the provider has not given out changes nothing', async () => {
     const session = await newSession(api);
     const person = newPerson({ email: session.email });
     await linkIdentity(api, session, person);
@@ -206,7 +206,7 @@ describe('a notice of Apple', () => {
     expect(await list(session)).toMatchObject([{ relay_off: false }]);
   });
 
-  test('a notice may have several events, and unknown types', async () => {
+  test('a security event token may have several events, and unknown types', async () => {
     const { person, user_id } = await registered();
     log.takeEvents();
     const { sub } = person;
@@ -217,7 +217,7 @@ describe('a notice of Apple', () => {
     expect(await liveOf(user_id)).toBe(0);
   });
 
-  test('a notice counts up to its tenth event, and the rest is audited as ignored', async () => {
+  test('a security event token counts up to its tenth event, and the rest is audited as ignored', async () => {
     const { person, user_id } = await registered();
     const [none, last] = [{ type: 'none' }, { type: 'consent-revoked', sub: person.sub }];
     log.takeEvents();
@@ -228,16 +228,16 @@ describe('a notice of Apple', () => {
     expect(await liveOf(user_id)).toBe(0);
   });
 
-  test('a notice may have an object in place of the text', async () => {
+  test('a security event token may have an object in place of the text', async () => {
     const { person, user_id } = await registered();
     log.takeEvents();
     expect((await sendSecurityEvent(api, {}, { events: { type: 'consent-revoked', sub: person.sub } })).status).toBe(
       200,
     );
-    expect([notified(), await liveOf(user_id)]).toEqual([[['consent_revoked', user_id]], 0]);
+    expect([accepted(), await liveOf(user_id)]).toEqual([[['consent_revoked', user_id]], 0]);
   });
 
-  test('a notice is remembered for as long as its signature counts', async () => {
+  test('a security event token is remembered for as long as its signature counts', async () => {
     const { person } = await registered();
     const [jti, at] = [randomUUID(), Date.now()];
     await sendSecurityEvent(api, { type: 'email-disabled', sub: person.sub }, { jti });
@@ -248,13 +248,13 @@ describe('a notice of Apple', () => {
     expect(Math.abs(Number(record?.purge_at) - at - until)).toBeLessThan(60_000);
   });
 
-  describe('a notice of an account that changes meanwhile', () => {
+  describe('a security event of an account that changes meanwhile', () => {
     test.each([
       ['email-disabled', [expect.objectContaining({ relay_off_at: expect.any(Date) })]],
       ['account-delete', []],
-    ])('a notice of the type %s is tried again if the account changes meanwhile', async (type, identities) => {
+    ])('a security event of the type %s is tried again if the account changes meanwhile', async (type, identities) => {
       const { person, user_id } = await registered();
-      // The other pod has read the account when it waits at the record of the notice.
+      // The other pod has read the account when it waits at the record of the security event.
       const namespace = `${api.database}.spent_proofs`;
       const held = { failCommands: ['insert'], blockConnection: true, blockTimeMS: 1_000, namespace, appName };
       const { status } = await withFailPoint(api.mongo, { times: 1 }, held, async (entered) => {
@@ -267,7 +267,7 @@ describe('a notice of Apple', () => {
     });
   });
 
-  test('a notice answers 503 while the keys of the provider are not there, and 404 for a provider that sends none', async () => {
+  test('a security event token is answered with 503 while the keys of the provider are not there, and with 404 for a provider that sends none', async () => {
     const shared = { name: 'office', issuers: ['http://127.0.0.1:1'], client_ids: ['app'] };
     const jwks_uri = 'http://127.0.0.1:1/keys';
     const silent = { ...shared, name: 'partner', issuers: ['http://127.0.0.1:1/partner'], jwks_uri };
@@ -289,7 +289,7 @@ describe('a notice of Apple', () => {
   });
 
   // guarantees: provider-notice-once
-  test('a notice that is repeated, also on other pods at once, takes effect once', async () => {
+  test('a security event that is repeated, also on other pods at once, takes effect once', async () => {
     const { person, user_id } = await registered();
     const payload = await signSecurityEventToken({ type: 'consent-revoked', sub: person.sub });
     const answers = await Promise.all(
@@ -302,7 +302,7 @@ describe('a notice of Apple', () => {
     expect(await liveOf(user_id)).toBe(1);
   });
 
-  test('a notice is looked up if the store never says whether it was committed', async () => {
+  test('a security event is looked up if the store never says whether it was committed', async () => {
     const { person, user_id } = await registered();
     const writeConcernError = { code: 91, errmsg: 'shutting down' };
     const unknown = { failCommands: ['commitTransaction'], writeConcernError, appName };
@@ -320,7 +320,7 @@ describe('a notice of Apple', () => {
     expect([status, (await stored(user_id))?.identities]).toMatchObject([200, [{ relay_off_at: expect.any(Date) }]]);
   });
 
-  test('a notice whose effect the store does not take is not received', async () => {
+  test('a security event whose effect the store does not take is not received', async () => {
     const { person, user_id } = await registered();
     const namespace = `${api.database}.spent_proofs`;
     const failing = { failCommands: ['insert'], errorCode: 96, namespace, appName };
@@ -329,7 +329,7 @@ describe('a notice of Apple', () => {
     expect([status, await liveOf(user_id)]).toEqual([500, 1]);
   });
 
-  test('a notice of a person without an account is answered like any other', async () => {
+  test('a security event of a person without an account is answered like any other', async () => {
     const known = await registered();
     log.takeEvents();
     const answers = await Promise.all(
@@ -376,7 +376,7 @@ describe('a notice of Apple', () => {
       async (sub: string) => `${(await signSecurityEventToken({ type: 'consent-revoked', sub })).slice(0, -6)}AAAAAA`,
     ],
     ['it is no token', async () => 'none'],
-  ])('a notice is refused if %s', async (_, forge) => {
+  ])('a security event token is refused if %s', async (_, forge) => {
     const { person, user_id } = await registered();
     const answer = await postSecurityEventToken(api, await forge(person.sub));
     expect([answer.status, answer.json.error_code]).toEqual([401, 'ERR-IDENTITY-TOKEN-INVALID']);
@@ -421,11 +421,11 @@ describe('a security event token', () => {
     shiftMs = 30_000;
     const step_up_token = await stepUpBy(api, caller, 'identities', codeAt(secret, Date.now(), 1));
     expect((await linkIdentity(api, caller, person, { step_up_token }, 'partner')).status).toBe(201);
-    const half = await logInByProvider(api, person, {}, 'partner');
+    const pendingLogin = await logInByProvider(api, person, {}, 'partner');
     await sendToken(`${risc}/account-disabled`, person.sub, { reason: 'hijacking' });
     shiftMs = 60_000;
     const code = codeAt(secret, Date.now(), 2);
-    expect((await completeLogin(api, half.json.details.challenge_id, { code })).status).toBe(410);
+    expect((await completeLogin(api, pendingLogin.json.details.challenge_id, { code })).status).toBe(410);
     shiftMs = 0;
   });
 
@@ -472,9 +472,9 @@ describe('a security event token', () => {
     const { person, user_id } = await registered('partner');
     log.takeEvents();
     expect((await sendToken(`${risc}/verification`, person.sub)).status).toBe(202);
-    expect([notified(), await liveOf(user_id)]).toEqual([[['other', user_id]], 1]);
+    expect([accepted(), await liveOf(user_id)]).toEqual([[['other', user_id]], 1]);
     expect((await sendToken(`${risc}/verification`, '', { subject: undefined })).status).toBe(202);
-    expect(notified()).toEqual([['other', undefined]]);
+    expect(accepted()).toEqual([['other', undefined]]);
     expect((await sendToken('https://example.com/event', '', { subject: undefined })).status).toBe(202);
     expect(acceptedAndIgnored().reasons).toEqual(['unknown_event']);
   });
@@ -591,7 +591,7 @@ describe('a security event token', () => {
   });
 });
 
-describe('what a notice ends', () => {
+describe('what a security event ends', () => {
   const revoked = `${oauth}/tokens-revoked`;
   const ended = `${risc}/sessions-revoked`;
   const disabled = `${risc}/account-disabled`;
@@ -603,7 +603,7 @@ describe('what a notice ends', () => {
     (await api.collections.sessions.findOne({ _id: session_id }))?.is_revoked === false;
   const logInBy = (person: object, provider: Provider = 'partner'): Promise<TokenPair> =>
     dataOf(logInByProvider(api, person, { device_id: randomUUID() }, provider));
-  const noticesOf = async (user_id: string) =>
+  const notificationsOf = async (user_id: string) =>
     (await purposesOf(user_id)).filter((purpose) => purpose === 'provider_notice').length;
 
   /** Creates an account with a session by password, to which somebody else has linked an identity of theirs. */
@@ -616,16 +616,19 @@ describe('what a notice ends', () => {
   }
 
   // guarantees: provider-notice-effects
-  test.each(ending)('a notice ends the sessions that its identity has opened, and no others: %s', async (uri) => {
-    const { thief, ...owner } = await linked();
-    const own = newPerson();
-    await linkIdentity(api, owner, own);
-    const [byThief, byOwn] = [await logInBy(thief), await logInBy(own, 'office')];
-    expect((await sendToken(uri, thief.sub)).status).toBe(202);
-    expect(await Promise.all([byThief, byOwn, owner].map(isLive))).toEqual([false, true, true]);
-  });
+  test.each(ending)(
+    'a security event ends the sessions that its identity has opened, and no others: %s',
+    async (uri) => {
+      const { thief, ...owner } = await linked();
+      const own = newPerson();
+      await linkIdentity(api, owner, own);
+      const [byThief, byOwn] = [await logInBy(thief), await logInBy(own, 'office')];
+      expect((await sendToken(uri, thief.sub)).status).toBe(202);
+      expect(await Promise.all([byThief, byOwn, owner].map(isLive))).toEqual([false, true, true]);
+    },
+  );
 
-  test('a notice is about one identity, although others have the same provider or the same id', async () => {
+  test('a security event is about one identity, although others have the same provider or the same id', async () => {
     const { thief, ...owner } = await linked();
     const second = newPerson();
     await linkIdentity(api, owner, second, undefined, 'partner');
@@ -638,21 +641,24 @@ describe('what a notice ends', () => {
   });
 
   // guarantees: provider-notice-effects
-  test.each(ending)('a notice voids nothing that another way in has ordered or begun: %s', async (uri) => {
-    const { thief, email, user_id, ...owner } = await linked();
-    const [reset, login] = [await requestReset(api, email), await requestLoginCode(api, email)];
-    await requestChange(api, owner, newEmail());
-    const before = await stored(user_id);
-    await sendToken(uri, thief.sub);
-    const fields = ['ways_changed_at', 'pending_email', 'pending_email_until'] as const;
-    const after = await stored(user_id);
-    expect(fields.map((field) => after?.[field])).toEqual(fields.map((field) => before?.[field]));
-    expect((await logInByCode(api, login)).status).toBe(200);
-    expect((await confirmReset(api, reset)).status).toBe(200);
-  });
+  test.each(ending)(
+    'a security event revokes nothing that another sign-in method has ordered or begun: %s',
+    async (uri) => {
+      const { thief, email, user_id, ...owner } = await linked();
+      const [reset, login] = [await requestReset(api, email), await requestLoginCode(api, email)];
+      await requestChange(api, owner, newEmail());
+      const before = await stored(user_id);
+      await sendToken(uri, thief.sub);
+      const fields = ['ways_changed_at', 'pending_email', 'pending_email_until'] as const;
+      const after = await stored(user_id);
+      expect(fields.map((field) => after?.[field])).toEqual(fields.map((field) => before?.[field]));
+      expect((await logInByCode(api, login)).status).toBe(200);
+      expect((await confirmReset(api, reset)).status).toBe(200);
+    },
+  );
 
   // guarantees: provider-notice-effects
-  test('a notice ends the half logins and the trust that its identity has begun, and no others', async () => {
+  test('a security event ends the logins awaiting a second factor, and the trust, that its identity has begun, and no others', async () => {
     const { secret, ...caller } = await guardedAccount(api);
     const person = newPerson();
     const factor = () => {
@@ -661,13 +667,13 @@ describe('what a notice ends', () => {
     };
     const step_up_token = await stepUpBy(api, caller, 'identities', factor());
     await linkIdentity(api, caller, person, { step_up_token }, 'partner');
-    const half = async (device_id: string) =>
+    const pendingLogin = async (device_id: string) =>
       (await logInByProvider(api, person, { device_id }, 'partner')).json.details.challenge_id as string;
     const [ofPerson, ofOwner] = [randomUUID(), randomUUID()];
-    await completeLogin(api, await half(ofPerson), { code: factor(), trust_device: true });
+    await completeLogin(api, await pendingLogin(ofPerson), { code: factor(), trust_device: true });
     const byPassword = await beginLogin(api, caller.email, { device_id: ofOwner });
     await completeLogin(api, byPassword, { code: factor(), trust_device: true });
-    const [begun, other] = [await half(randomUUID()), await beginLogin(api, caller.email)];
+    const [begun, other] = [await pendingLogin(randomUUID()), await beginLogin(api, caller.email)];
     await sendToken(revoked, person.sub);
     expect((await stored(caller.user_id))?.trusted_devices?.map(({ device_id }) => device_id)).toEqual([ofOwner]);
     expect((await completeLogin(api, begun, { code: factor() })).status).toBe(410);
@@ -702,26 +708,26 @@ describe('what a notice ends', () => {
     const own = await api.logIn({ email, password: 'three wrong staples' });
     log.takeEvents();
     for (const uri of ending) expect((await sendToken(uri, thief.sub)).status).toBe(202);
-    expect(notified().map(([, of]) => of)).toEqual(Array(ending.length).fill(undefined));
+    expect(accepted().map(([, of]) => of)).toEqual(Array(ending.length).fill(undefined));
     expect(await isLive(own.json.data)).toBe(true);
-    expect(await noticesOf(user_id)).toBe(0);
+    expect(await notificationsOf(user_id)).toBe(0);
   });
 
   // guarantees: provider-notice-effects
-  test('a notice that ends sessions is mailed once in a day for each identity, and the mail names the provider', async () => {
+  test('a security event that ends sessions is mailed once in a day for each identity, and the mail names the provider', async () => {
     const { thief, user_id } = await linked();
     await sendToken(ended, thief.sub);
-    expect(await noticesOf(user_id)).toBe(0);
+    expect(await notificationsOf(user_id)).toBe(0);
     for (let round = 0; round < 3; round += 1) {
       await logInBy(thief);
       await sendToken(ended, thief.sub);
-      expect(await noticesOf(user_id)).toBe(1);
+      expect(await notificationsOf(user_id)).toBe(1);
     }
     const purpose = { 'event.subject': user_id, 'event.data.purpose': 'provider_notice' } as object;
     expect((await api.collections.outbox.findOne(purpose))?.event.data).toMatchObject({ provider: 'partner' });
   });
 
-  test('the tenth notice of a day takes effect, and after it an identity may be disabled once, or go', async () => {
+  test('the tenth security event of a day takes effect, and after it an identity may be disabled once, or go', async () => {
     const { thief, user_id } = await linked();
     for (let sent = 0; sent < 9; sent += 1) await sendToken(enabled, thief.sub);
     const session = await logInBy(thief);
@@ -730,27 +736,27 @@ describe('what a notice ends', () => {
     log.takeEvents();
     const reason = 'bulk-account';
     await sendToken(disabled, thief.sub, { reason });
-    expect(notified()).toEqual([['account_disabled', user_id]]);
+    expect(accepted()).toEqual([['account_disabled', user_id]]);
     expect((await logInByProvider(api, thief, {}, 'partner')).status).toBe(403);
     await sendToken(disabled, thief.sub, { reason });
-    expect(notified()).toEqual([]);
+    expect(accepted()).toEqual([]);
     await sendToken(purged, thief.sub);
     expect((await stored(user_id))?.identities).toEqual([]);
   });
 
   // guarantees: provider-notice-effects
-  test('of one identity ten notices take effect in a day; further ones are taken, audited, and may only disable it', async () => {
+  test('of one identity ten security events take effect in a day; further ones are taken, audited, and may only disable it', async () => {
     const { thief, user_id } = await linked();
     for (let sent = 0; sent < 10; sent += 1) await sendToken(sent % 2 ? revoked : enabled, thief.sub);
     const before = await stored(user_id);
     const session = await logInBy(thief);
-    const mailed = await noticesOf(user_id);
+    const mailed = await notificationsOf(user_id);
     log.takeEvents();
     expect((await sendToken(revoked, thief.sub)).status).toBe(202);
     expect(log.takeEvents()).toContainEqual(
       expect.objectContaining({ event: 'provider_notice.refused', reason: 'too_many', user_id, provider: 'partner' }),
     );
-    expect([await isLive(session), await noticesOf(user_id)]).toEqual([true, mailed]);
+    expect([await isLive(session), await notificationsOf(user_id)]).toEqual([true, mailed]);
     expect((await stored(user_id))?.identities).toEqual(before?.identities);
     await sendToken(disabled, thief.sub);
     expect(await isLive(session)).toBe(false);

@@ -80,11 +80,11 @@ describe('an identity', () => {
     expect((await unlinkIdentity(api, session, identity_id.toUpperCase())).status).toBe(200);
     expect(await list(session)).toEqual([]);
     expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
-    const notified = (await events(session.user_id)).map(({ type, data }) => [
+    const announced = (await events(session.user_id)).map(({ type, data }) => [
       type.split('.').at(-1),
       'purpose' in data ? data.purpose : undefined,
     ]);
-    expect(notified).toEqual(
+    expect(announced).toEqual(
       expect.arrayContaining([
         ['identity_linked', undefined],
         ['notice', 'identity_linked'],
@@ -106,7 +106,7 @@ describe('an identity', () => {
     expect(statusAndCode(await linkIdentity(api, other, person))).toEqual([409, 'ERR-IDENTITY-IN-USE']);
   });
 
-  test('an identity may have no address, and may be linked with a step-up', async () => {
+  test('an identity may have no email address, and may be linked with a step-up', async () => {
     const session = await newSession(api);
     const { email: _, ...person } = newPerson();
     const step_up_token = await stepUp(api, session, 'identities');
@@ -237,7 +237,7 @@ describe('an identity', () => {
   test.each([
     ['a reset', (email: string) => requestReset(api, email).then((id) => confirmReset(api, id))],
     ['a login by code', (email: string) => requestLoginCode(api, email).then((id) => logInByCode(api, id))],
-  ])('the identity of somebody who has registered another person’s address goes with %s', async (_, recover) => {
+  ])('the identity of somebody who has registered another person’s email address goes with %s', async (_, recover) => {
     const squatter = await newSession(api);
     const person = newPerson();
     await linkIdentity(api, squatter, person);
@@ -296,16 +296,19 @@ describe('a person without an account', () => {
     ['the provider does not give out', { email: `cook-${randomUUID()}@elsewhere.example` }, 'office'],
     ['the provider has not verified', { email_verified: false }, 'office'],
     ['a provider names that gives out none', {}, 'partner'],
-  ] as const)('a registration by a provider has an address that is not verified if %s', async (_, change, provider) => {
-    const person = newPerson(change);
-    const { status, json } = await logInByProvider(api, person, newHome, provider);
-    expect(status).toBe(201);
-    expect(await stored(json.data.user_id)).not.toHaveProperty('email_verified_at');
-    expect(await typesOf(json.data.user_id)).toEqual(['registered']);
-  });
+  ] as const)(
+    'a registration by a provider has an email address that is not verified if %s',
+    async (_, change, provider) => {
+      const person = newPerson(change);
+      const { status, json } = await logInByProvider(api, person, newHome, provider);
+      expect(status).toBe(201);
+      expect(await stored(json.data.user_id)).not.toHaveProperty('email_verified_at');
+      expect(await typesOf(json.data.user_id)).toEqual(['registered']);
+    },
+  );
 
   test.each([[undefined], ['nobody'], ['cook@1.2.3.4']])(
-    'a person whose token has the address %j learns at once that one is needed',
+    'a person whose token has the email address %j learns at once that one is needed',
     async (email) => {
       const { email: _, ...person } = newPerson();
       const answers = [await logInByProvider(api, { ...person, email }), await logInByProvider(api, person, newHome)];
@@ -343,7 +346,7 @@ describe('a person without an account', () => {
     expect(await byEmail(person.email)).toBe(1);
   });
 
-  test('simultaneous registrations of persons with one address make one account', async () => {
+  test('simultaneous registrations of persons with one email address make one account', async () => {
     const { email } = newPerson();
     const people = Array.from({ length: 10 }, () => newPerson({ email }));
     const answers = await Promise.all(people.map((person) => patiently(() => logInByProvider(api, person, newHome))));
@@ -372,8 +375,8 @@ describe('a person without an account', () => {
 
   // guarantees: address-joins-nothing
   // answers: Logto CVE-2026-15611, https://nvd.nist.gov/vuln/detail/CVE-2026-15611
-  // Somebody with the owner’s address at another provider was linked to the owner’s account.
-  test('a person never gets the account that has the address', async () => {
+  // Somebody with the owner’s email address at another provider was linked to the owner’s account.
+  test('a person never gets the account that has the email address', async () => {
     const account = await newSession(api);
     await verify(account);
     const answer = await logInByProvider(api, newPerson({ email: account.email.toUpperCase() }), newHome);
@@ -381,7 +384,7 @@ describe('a person without an account', () => {
     expect(await sessionsOf(account.user_id)).toBe(1);
   });
 
-  test('a person never gets an address that its account can still take back', async () => {
+  test('a person never gets an email address that its account can still take back', async () => {
     const session = await newSession(api);
     await changeEmail(api, session, newPerson().email);
     const answer = await logInByProvider(api, newPerson({ email: session.email }), newHome);
@@ -399,7 +402,7 @@ describe('a person without an account', () => {
 });
 
 describe('a person who has an account', () => {
-  test('a person who has an account is logged in, whatever the address is now', async () => {
+  test('a person who has an account is logged in, whatever the email address is now', async () => {
     const { person, user_id } = await registered();
     const moved = { ...person, email: 'somebody@elsewhere.example' };
     const answer = await logInByProvider(api, moved, { ...newHome, device_id: randomUUID() });
@@ -470,12 +473,12 @@ describe('a person who has an account', () => {
     const { secret } = await switchOn(api, session, now());
     expect(json.data.user_id).toBe(user_id);
     const body = { ...(await provePerson(api, person)), device_id: randomUUID() };
-    const halves = [
+    const pendingLogins = [
       await api.logInByProvider({ provider: 'office', ...body }),
       await api.logInByProvider({ provider: 'office', ...body }),
     ];
-    expect(halves.map(statusAndCode)).toEqual(Array(2).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
-    const [one = '', two = ''] = halves.map((half) => String(half.json.details.challenge_id));
+    expect(pendingLogins.map(statusAndCode)).toEqual(Array(2).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
+    const [one = '', two = ''] = pendingLogins.map((pendingLogin) => String(pendingLogin.json.details.challenge_id));
     shiftMs += 30_000;
     const done = await completeLogin(api, one, { code: codeAt(secret, now()) });
     expect(done.status).toBe(200);

@@ -41,10 +41,10 @@ afterAll(async () => {
 
 type Person = Account & TokenPair;
 
-const fresh = { current_password: password };
+const reauthentication = { current_password: password };
 const hours = (count: number) => count * 3_600_000;
 
-/** Creates an account whose address is verified. */
+/** Creates an account whose email address is verified. */
 async function verified(): Promise<Person> {
   const person = await newSession(api);
   await api.collections.users.updateOne({ _id: person.user_id }, { $set: { email_verified_at: new Date(0) } });
@@ -71,9 +71,9 @@ async function doAll(on: TestApi, { email }: Pick<Account, 'email'>): Promise<nu
     (error: Error) => Number(/\b429\b/.exec(error.message)?.[0]),
   );
   const identity = await linkIdentity(on, caller, newPerson());
-  const exported = await on.exportAccount(fresh, own);
-  const changed = await on.changePassword({ ...fresh, new_password: password }, own);
-  const deletion = await on.scheduleDeletion(fresh, own);
+  const exported = await on.exportAccount(reauthentication, own);
+  const changed = await on.changePassword({ ...reauthentication, new_password: password }, own);
+  const deletion = await on.scheduleDeletion(reauthentication, own);
   await on.restoreAccount({ email, password });
   return [passkey, ...[identity, exported, changed, deletion].map(({ status }) => status)];
 }
@@ -94,7 +94,7 @@ test('what a thief has used up begins anew after a reset, on every pod', async (
 });
 
 // guarantees: reset-forgets-factor-places
-test('a reset makes places unknown to the second factor, even if Redis has kept them', async () => {
+test('a reset makes devices and networks unknown to the second factor, even if Redis has kept them', async () => {
   const { email, user_id, secret } = await guardedAccount(api);
   await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
   const redis = new Redis(testEnvironment().redisUrl);
@@ -112,7 +112,7 @@ test('a reset makes places unknown to the second factor, even if Redis has kept 
   for (let i = 0; i < 6; i += 1) {
     statuses.push((await completeLogin(api, await beginLogin(api, email), { code })).status);
   }
-  // The tries of the known network would come first, and then those of all strangers.
+  // The tries of the known network would come first, and then those of all unknown devices.
   expect(statuses).toEqual([403, 403, 403, 403, 403, 429]);
 });
 
@@ -132,7 +132,7 @@ test('the counts of an account begin anew once in 72 hours, however often it is 
 });
 
 // guarantees: recovery-restores-limits
-test('an undo begins the counts anew, even if a thief has reset the password since his change of the address', async () => {
+test('an undo begins the counts anew, even if a thief has reset the password since his change of the email address', async () => {
   const { email, user_id, ...owner } = await verified();
   const theirs = newEmail();
   await changeEmail(api, owner, theirs);
@@ -143,7 +143,7 @@ test('an undo begins the counts anew, even if a thief has reset the password sin
   const byOwner = await recoveredAt(user_id);
   expect(byOwner).toBeGreaterThan(byThief ?? 0);
   await reset(email);
-  // Who holds the mailbox can change the address again at once.
+  // Who holds the mailbox can change the email address again at once.
   await changeEmail(api, await logIn(api, email), newEmail());
   await undo(user_id);
   expect(await recoveredAt(user_id)).toBe(byOwner);
@@ -152,7 +152,7 @@ test('an undo begins the counts anew, even if a thief has reset the password sin
 test.each([
   ['a reset', reset],
   ['a login by code', async (email: string) => void (await logInByCode(api, await requestLoginCode(api, email)))],
-])('the first proof of an address begins the counts anew, also if they just did: by %s', async (_, prove) => {
+])('the first proof of an email address begins the counts anew, also if they just did: by %s', async (_, prove) => {
   const { email, user_id } = await newSession(api);
   const just = new Date(Date.now() - 1);
   await api.collections.users.updateOne({ _id: user_id }, { $set: { recovered_at: just } });
@@ -171,8 +171,8 @@ test.each([['reset-password'], ['remove-ways-in']])('an operator begins the coun
 test('a change of the second factor counts only if there is one to change', async () => {
   const owner = await newSession(api);
   for (let sent = 0; sent < 3; sent += 1) {
-    expect((await api.createRecoveryCodes(fresh, bearer(owner))).json.data.recovery_codes).toEqual([]);
-    expect((await api.deleteTotp(fresh, bearer(owner))).status).toBe(200);
+    expect((await api.createRecoveryCodes(reauthentication, bearer(owner))).json.data.recovery_codes).toEqual([]);
+    expect((await api.deleteTotp(reauthentication, bearer(owner))).status).toBe(200);
   }
   expect((await beginTotp(api, owner)).factor_id).toEqual(expect.any(String));
 });

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const refresh = (refresh_token: string) => api.refreshTokens({ refresh_token });
 
-/** Creates a session whose refresh token was rotated twice, so its first token is void. */
+/** Creates a session whose refresh token was rotated twice, so its first token is outdated. */
 async function rotatedSession() {
   const session = await newSession(api);
   const second = (await refresh(session.refresh_token)).json.data.refresh_token;
@@ -115,7 +115,7 @@ test.each(Object.keys(endings))('the refresh token of an ended session says %s',
   expect(answer.json.details.action).toMatch(advice);
 });
 
-test('the void token that ends the session gets the same reason as every later token', async () => {
+test('the outdated token that ends the session gets the same reason as every later token', async () => {
   const session = await rotatedSession();
   const caught = await refresh(session.refresh_token);
   const then = await refresh(session.newest);
@@ -127,8 +127,8 @@ test('a logout of all devices is reported as a revocation on the others and as a
   const phone = await newSession(api);
   const tablet = await logIn(api, phone.email);
   expect((await api.logOutAll({}, bearer(phone))).status).toBe(200);
-  const notified = await Promise.all([phone, tablet].map(async ({ refresh_token }) => refresh(refresh_token)));
-  expect(notified.map(({ json }) => json.details.reason)).toEqual(['logged_out', 'revoked']);
+  const answers = await Promise.all([phone, tablet].map(async ({ refresh_token }) => refresh(refresh_token)));
+  expect(answers.map(({ json }) => json.details.reason)).toEqual(['logged_out', 'revoked']);
 });
 
 // guarantees: reasons-for-holders-only

@@ -104,11 +104,11 @@ describe('a new space', () => {
   });
 });
 
-describe('an address that is taken', () => {
+describe('an email address that is taken', () => {
   test.each([
     ['as it was', (email: string) => email],
     ['in capitals between spaces', (email: string) => `\u00a0${email.toUpperCase()} `],
-  ])('a taken address, %s, answers 409 with what was sent, and stores nothing', async (_, spell) => {
+  ])('a taken email address, %s, answers 409 with what was sent, and stores nothing', async (_, spell) => {
     const { email } = await registerAccount(api);
     const before = await counts();
     const answer = await api.registerAccount({ ...household(), email: spell(email) });
@@ -122,7 +122,7 @@ describe('an address that is taken', () => {
     expect(await counts()).toEqual(before);
   });
 
-  test('a taken address is answered before an invite is read', async () => {
+  test('a taken email address is answered before an invite is read', async () => {
     const { email } = await registerAccount(api);
     const answer = await api.registerAccount({
       email,

@@ -75,7 +75,7 @@ test('of simultaneous logins with one key one opens a session, at whichever pod'
 });
 
 // guarantees: repeated-login
-test('a repeated login that comes after refreshes gets the newest pair, and neither token is void', async () => {
+test('a repeated login that comes after refreshes gets the newest pair, and both tokens are usable', async () => {
   const { refresh_token } = await open();
   const rotated = await on().refresh(refresh_token);
   const late = await send();
@@ -119,8 +119,8 @@ test('a login without a key, or under another one, opens a session of its own an
 
 test('the key of one account does not count for another one', async () => {
   const { session_id } = await open();
-  const unknownDevice = await registerAccount(on());
-  const answer = await send({ body: { email: unknownDevice.email } });
+  const otherUser = await registerAccount(on());
+  const answer = await send({ body: { email: otherUser.email } });
   expect([answer.status, isReplay(answer)]).toEqual([200, false]);
   expect(answer.json.data.session_id).not.toBe(session_id);
 });

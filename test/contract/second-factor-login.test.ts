@@ -54,7 +54,7 @@ const audited = (user_id: string): Line[] =>
     .takeEvents()
     .filter((line) => /factor|recovery|confirmed|trust/.test(`${line.event}`) && line.user_id === user_id);
 let lastAddress = 0;
-/** Returns a client from an address that nobody else uses. */
+/** Returns a client from a network that nobody else uses. */
 function unknownDevice(device: object = {}): ApiDriver {
   lastAddress += 1;
   return withHeaders(api, { 'X-Forwarded-For': `198.18.0.${lastAddress}`, ...device });
@@ -112,9 +112,9 @@ describe('a login to an account whose second factor is on', () => {
       { event: 'second_factor.succeeded', method: 'totp' },
       { event: 'second_factor.failed', reason: 'totp' },
     ]);
-    const half = await logInByCode(api, await requestLoginCode(api, email));
+    const pendingLogin = await logInByCode(api, await requestLoginCode(api, email));
     audited(user_id);
-    const answer = await completeLogin(api, half.json.details.challenge_id, { code: nextCode(secret) });
+    const answer = await completeLogin(api, pendingLogin.json.details.challenge_id, { code: nextCode(secret) });
     expect(claimsOf(answer)).toMatchObject({ amr: ['otp', 'mfa'], acr: '2' });
     expect(audited(user_id)).toMatchObject([
       { event: 'code.confirmed', purpose: 'login' },
@@ -125,14 +125,14 @@ describe('a login to an account whose second factor is on', () => {
   test('logins with a second factor and without a device_id are those of one device', async () => {
     const guarded = await account();
     const { email, user_id } = guarded;
-    const notices = () =>
+    const notifications = () =>
       api.collections.outbox.countDocuments({ 'event.data.user_id': user_id, 'event.data.purpose': 'new_device' });
     const ids = [(await logInBy(guarded)).json.data.device_id];
-    const notified = await notices();
+    const before = await notifications();
     for (let login = 0; login < 2; login += 1) ids.push((await logInBy(guarded)).json.data.device_id);
     const byRecoveryCode = { method: 'recovery_code', code: guarded.recovery_codes[0] };
     ids.push((await completeLogin(api, await beginLogin(api, email), byRecoveryCode)).json.data.device_id);
-    expect([new Set(ids).size, await notices()]).toEqual([4, notified]);
+    expect([new Set(ids).size, await notifications()]).toEqual([4, before]);
     const { known_devices = [] } = (await stored(user_id)) ?? {};
     expect(known_devices.filter((name) => ids.includes(name) || name === 'unnamed')).toEqual(['unnamed']);
   });
@@ -176,7 +176,7 @@ describe('a login to an account whose second factor is on', () => {
     expect((await completeLogin(api, challenge_id, { code })).status).toBe(200);
   });
 
-  test('a notice is sent for each used recovery code once fewer than three are left', async () => {
+  test('a notification is sent for each used recovery code once fewer than three are left', async () => {
     const { email, user_id, recovery_codes } = await account();
     const four = { recovery_codes: { $each: [], $slice: 4 } };
     await api.collections.users.updateOne({ _id: user_id }, { $push: four });
@@ -185,11 +185,11 @@ describe('a login to an account whose second factor is on', () => {
       expect(answer.status).toBe(200);
     }
     const rows = await api.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
-    const notices = rows.flatMap(({ event }) =>
+    const notifications = rows.flatMap(({ event }) =>
       event.type === 'service.auth.events.notice' && event.data.purpose === 'recovery_codes' ? [event.data] : [],
     );
-    const notified = { user_id, purpose: 'recovery_codes', locale: 'en' };
-    expect(notices).toEqual([2, 1, 0].map((recovery_codes_left) => ({ ...notified, recovery_codes_left })));
+    const expected = { user_id, purpose: 'recovery_codes', locale: 'en' };
+    expect(notifications).toEqual([2, 1, 0].map((recovery_codes_left) => ({ ...expected, recovery_codes_left })));
     const used = audited(user_id).filter(({ event }) => event === 'recovery_code.used');
     expect(used.map(({ recovery_codes_left }) => recovery_codes_left)).toEqual([3, 2, 1, 0]);
     expect((await login(email)).json.details.methods).toEqual(['totp']);
@@ -231,7 +231,7 @@ describe('a login to an account whose second factor is on', () => {
     }
   });
 
-  test('a login makes a device known by what it holds and not by its id: strangers do not use up its tries', async () => {
+  test('a login makes a device known by what it holds and not by its id: unknown devices do not use up its tries', async () => {
     const guarded = await account();
     const [bySecret, key] = [newDevice(), newDeviceKey()];
     const from = unknownDevice();
@@ -253,7 +253,7 @@ describe('a login to an account whose second factor is on', () => {
 });
 
 // guarantees: used-up-factors-are-mailed
-test('the owner is mailed once in 24 hours when strangers have used up their tries', async () => {
+test('the owner is mailed once in 24 hours when unknown devices have used up their tries', async () => {
   const guarded = await account();
   const { user_id } = guarded;
   const warnings = async () => {
@@ -328,7 +328,7 @@ describe('a challenge for the second factor', () => {
     expect(await completeLogin(api, 'none', { code: '000000' })).toMatchObject(over);
   });
 
-  test('a challenge ends when the ways to log in change', async () => {
+  test('a challenge ends when the sign-in methods change', async () => {
     const guarded = await account();
     const { email, secret } = guarded;
     const [one, other] = [await beginLogin(api, email), await beginLogin(api, email)];
@@ -401,7 +401,7 @@ describe('a trusted device', () => {
   });
 
   // guarantees: trust-ends-with-session
-  test('a device is trusted no longer once a void refresh token of its session was used', async () => {
+  test('a device is trusted no longer once an outdated refresh token of its session was used', async () => {
     const { email, token, session } = await trusted();
     await refresh(api, await refresh(api, session));
     shiftMs += 5 * minuteMs;

@@ -47,7 +47,7 @@ describe('a password reset', () => {
   });
 
   // guarantees: squatter-keeps-nothing
-  test('a reset removes the second factor of somebody who has registered another person’s address', async () => {
+  test('a reset removes the second factor of somebody who has registered another person’s email address', async () => {
     const squatter = await guardedAccount(api, now());
     const { email, user_id, device_id } = squatter;
     const challenge_id = await beginLogin(api, email, { device_id });
@@ -63,7 +63,7 @@ describe('a password reset', () => {
   });
 });
 
-/** Changes the address of an account with a step-up. */
+/** Changes the email address of an account with a step-up. */
 async function changeEmail(account: GuardedAccount, new_email: string): Promise<void> {
   const step_up_token = await stepUpBy(api, account, 'email_change', nextCode(account.secret));
   const asked = await api.requestEmailChange({ step_up_token, new_email }, bearer(account));
@@ -76,9 +76,9 @@ const undo = async ({ user_id }: GuardedAccount) => {
   expect((await api.undoEmailChange({ undo_token })).status).toBe(200);
 };
 
-describe('a change of the address', () => {
+describe('a change of the email address', () => {
   // guarantees: no-password-alone
-  test('a change of the address leaves the second factor on, and so does its undo', async () => {
+  test('a change of the email address leaves the second factor on, and so does its undo', async () => {
     const owner = await guardedAccount(api, now());
     const [former, later] = [owner.email, newEmail()];
     await verify(owner.user_id);
@@ -96,7 +96,7 @@ describe('a change of the address', () => {
     expect(await changesOf(owner.user_id)).toEqual(['switched_on']);
   });
 
-  test('an undo of a change of the address removes the authenticator app that was added since', async () => {
+  test('an undo of a change of the email address removes the authenticator app that was added since', async () => {
     const owner = await guardedAccount(api, now());
     const { user_id, email: former } = owner;
     await verify(user_id);
@@ -116,7 +116,7 @@ describe('a change of the address', () => {
   });
 });
 
-test('an ordered removal ends with an undo of the change of the address, if its mail went to the new one', async () => {
+test('an ordered removal ends with an undo of the change of the email address, if its mail went to the new one', async () => {
   const owner = await guardedAccount(api, now());
   const { user_id, email, secret } = owner;
   await verify(user_id);
@@ -134,8 +134,8 @@ test('an ordered removal ends with an undo of the change of the address, if its 
   );
   expect((await confirmReset(api, await requestReset(api, email))).status).toBe(200);
   shiftMs += 72 * 3_600_000;
-  const half = await beginLogin(api, email, { password: newPassword });
-  expect((await completeLogin(api, half, { code: nextCode(secret) })).status).toBe(200);
+  const pendingLogin = await beginLogin(api, email, { password: newPassword });
+  expect((await completeLogin(api, pendingLogin, { code: nextCode(secret) })).status).toBe(200);
 });
 
 // guarantees: no-password-alone

@@ -39,12 +39,12 @@ const nextCode = (secret: string) => {
 const stored = (user_id: string) => api.collections.users.findOne({ _id: user_id });
 const verify = (user_id: string) =>
   api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(now() - 1_000) } });
-const noticesOf = async (user_id: string) => {
+const notificationsOf = async (user_id: string) => {
   const rows = await api.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
   return rows.flatMap(({ event }) => (event.type === 'service.auth.events.notice' ? [event.data] : []));
 };
 const removalsOf = async (user_id: string) =>
-  (await noticesOf(user_id)).filter(({ purpose }) => purpose.startsWith('second_factor_removal'));
+  (await notificationsOf(user_id)).filter(({ purpose }) => purpose.startsWith('second_factor_removal'));
 const factorsOf = async (caller: Caller) => (await api.findFactors(bearer(caller))).json.data;
 const errorOf = ({ status, json }: { readonly status: number; readonly json: { readonly error_code?: string } }) => [
   status,
@@ -56,7 +56,7 @@ const waitForIt = () => {
 };
 
 describe('a request for a code', () => {
-  test('a request for a removal is answered alike for every address, and mailed only if there is a second factor', async () => {
+  test('a request for a removal is answered alike for every email address, and mailed only if there is a second factor', async () => {
     const [guarded, plain] = [await guardedAccount(api, now()), await registerAccount(api)];
     const emails = [guarded.email, plain.email, newEmail()];
     const answers = await Promise.all(emails.map((email) => api.requestSecondFactorRemoval({ email })));
@@ -77,7 +77,7 @@ describe('a request for a code', () => {
 
 describe('an order to remove the second factor', () => {
   // guarantees: factor-removal-in-72-hours
-  test('a removal comes 72 hours after its order, and is told by mail and to every session', async () => {
+  test('a removal comes 72 hours after its order, and is announced by mail and to every session', async () => {
     const { email, user_id, ...session } = await guardedAccount(api, now());
     const challenge_id = await requestRemoval(api, email);
     const { status, json } = await clock.stopped(() => confirmRemoval(api, challenge_id));
@@ -106,7 +106,7 @@ describe('an order to remove the second factor', () => {
   });
 
   // guarantees: factor-removal-by-owner
-  test('a removal and its code outlive a reset, a change of the address and new recovery codes', async () => {
+  test('a removal and its code outlive a reset, a change of the email address and new recovery codes', async () => {
     const { user_id, secret, ...session } = await guardedAccount(api, now());
     await verify(user_id);
     const challenge_id = await requestRemoval(api, session.email);
@@ -177,13 +177,15 @@ describe('a removal that is due, before any worker has acted', () => {
     await orderRemoval(api, email);
     const due_at = new Date(now() + 60_000);
     await api.collections.users.updateOne({ _id: user_id }, { $set: { 'totp.removal.due_at': due_at } });
-    const half = await beginLogin(api, email);
+    const pendingLogin = await beginLogin(api, email);
     shiftMs += 61_000;
     const session = await logIn(api, email, { device_id: randomUUID() });
     expect(await factorsOf(session)).toMatchObject({
       ...{ totp: { confirmed_at: null }, recovery_codes_left: 0, trusted_devices: [], removal: null },
     });
-    const late = await completeLogin(api, half, { code: codeAt((await guardedAccount(api, now())).secret, now()) });
+    const late = await completeLogin(api, pendingLogin, {
+      code: codeAt((await guardedAccount(api, now())).secret, now()),
+    });
     expect(errorOf(late)).toEqual([410, 'ERR-CODE-EXPIRED']);
   });
 
@@ -192,11 +194,11 @@ describe('a removal that is due, before any worker has acted', () => {
     await orderRemoval(api, email);
     waitForIt();
     const session = await logIn(api, email);
-    const fresh = { current_password: password };
-    const codes = await api.createRecoveryCodes(fresh, bearer(session));
+    const proof = { current_password: password };
+    const codes = await api.createRecoveryCodes(proof, bearer(session));
     expect([codes.status, codes.json.data.recovery_codes]).toEqual([200, []]);
-    expect((await api.deleteTotp(fresh, bearer(session))).json.data).toMatchObject({ sessions_ended: 0 });
-    const exported = await api.exportAccount(fresh, bearer(session));
+    expect((await api.deleteTotp(proof, bearer(session))).json.data).toMatchObject({ sessions_ended: 0 });
+    const exported = await api.exportAccount(proof, bearer(session));
     expect(exported.json.data.second_factor).toMatchObject({ confirmed_at: null, removal_due_at: null });
   });
 

@@ -31,7 +31,7 @@ afterAll(() => api.close());
 const recoveryCode = /^([A-Z2-7]{5}-){4}[A-Z2-7]{5}$/;
 const isUuid = expect.stringMatching(/^[\da-f]{8}-/);
 const isTime = expect.stringMatching(/^\d{4}-.*Z$/);
-const fresh = { current_password: password };
+const proof = { current_password: password };
 
 const factorsOf = async (caller: TokenPair) => (await api.findFactors(bearer(caller))).json.data;
 const confirm = (caller: TokenPair, body: object) => api.confirmTotp(body, bearer(caller));
@@ -40,8 +40,8 @@ const nextCode = (secret: string) => {
   shiftMs += 30_000;
   return codeAt(secret, now());
 };
-const switchOff = (caller: TokenPair, body: object = fresh) => api.deleteTotp(body, bearer(caller));
-const newCodes = (caller: TokenPair, body: object = fresh) => api.createRecoveryCodes(body, bearer(caller));
+const switchOff = (caller: TokenPair, body: object = proof) => api.deleteTotp(body, bearer(caller));
+const newCodes = (caller: TokenPair, body: object = proof) => api.createRecoveryCodes(body, bearer(caller));
 /** Returns the body with a step-up token by the next code. */
 const tokenOf = async (caller: TokenPair, secret: string, purpose: string) => ({
   step_up_token: await stepUpBy(api, caller, purpose, nextCode(secret)),
@@ -52,11 +52,11 @@ const stored = async ({ user_id }: { readonly user_id: string }) => api.collecti
 /** Returns what the audit log has of second factors since the last call. */
 const audited = (): Line[] => log.takeEvents().filter(({ event }) => /factor|recovery/.test(`${event}`));
 
-/** Returns the events about the second factor of an account, with the notices. */
+/** Returns the events about the second factor of an account, with the notifications. */
 async function eventsOf({ user_id }: { readonly user_id: string }): Promise<AuthEvent['data'][]> {
   const rows = await api.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
-  const notified = rows.map(({ event }) => event).filter(({ type }) => /second_factor|notice/.test(type));
-  return notified.map(({ data }) => data);
+  const events = rows.map(({ event }) => event).filter(({ type }) => /second_factor|notice/.test(type));
+  return events.map(({ data }) => data);
 }
 
 describe('an account without a second factor', () => {
@@ -83,7 +83,7 @@ describe('an account without a second factor', () => {
 describe('an authenticator app', () => {
   test('an authenticator app gets a seed of 160 bits, as text and as the content of a QR code', async () => {
     const session = await newSession(api);
-    const { status, json, headers } = await api.createTotp(fresh, bearer(session));
+    const { status, json, headers } = await api.createTotp(proof, bearer(session));
     const { secret } = json.data;
     expect([status, headers['cache-control']]).toEqual([201, 'no-store']);
     expect(json.data).toEqual({
@@ -129,7 +129,7 @@ describe('a confirmation', () => {
     expect([pending_totp, totp?.last_step]).toEqual([undefined, Math.floor(at / 30_000)]);
   });
 
-  test('a confirmation ends all other sessions, and sends a notice and an event', async () => {
+  test('a confirmation ends all other sessions, and sends a notification and an event', async () => {
     const session = await newSession(api);
     const others = [await logIn(api, session.email), await logIn(api, session.email)];
     const { factor_id, secret } = await beginTotp(api, session);
@@ -153,9 +153,9 @@ describe('a confirmation', () => {
     const answers: Answer[] = [];
     for (let i = 0; i < 6; i += 1)
       answers.push(await confirm(session, { factor_id, code: wrongCodeFor(secret, now()) }));
-    const notified = answers.map(({ status, json }) => [status, json.error_code, json.details?.tries_left]);
-    expect(notified.slice(0, 5)).toEqual([4, 3, 2, 1, 0].map((left) => [403, 'ERR-SECOND-FACTOR-INVALID', left]));
-    expect(notified[5]).toEqual([429, 'ERR-RATE-LIMITED', undefined]);
+    const refusals = answers.map(({ status, json }) => [status, json.error_code, json.details?.tries_left]);
+    expect(refusals.slice(0, 5)).toEqual([4, 3, 2, 1, 0].map((left) => [403, 'ERR-SECOND-FACTOR-INVALID', left]));
+    expect(refusals[5]).toEqual([429, 'ERR-RATE-LIMITED', undefined]);
     const failed = { event: 'second_factor.failed', user_id: session.user_id, reason: 'totp' };
     expect(audited().slice(-5)).toMatchObject(Array(5).fill(failed));
     expect(await factorsOf(session)).toMatchObject({ totp: { confirmed_at: null } });
@@ -315,7 +315,7 @@ describe('a second factor that is on', () => {
     await logIn(api, guarded.email);
   });
 
-  test('new recovery codes void the earlier ones', async () => {
+  test('new recovery codes replace the earlier ones', async () => {
     const guarded = await account();
     const token = await tokenFor(guarded, 'recovery_codes');
     const other = await completeLogin(api, await beginLogin(api, guarded.email), { code: nextCode(guarded.secret) });

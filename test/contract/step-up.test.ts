@@ -75,7 +75,7 @@ describe('a step-up token', () => {
     expect(await exportBy(session, { step_up_token })).toMatchObject({ status: 200 });
   });
 
-  test('a step-up token and its challenge end with a change of the address', async () => {
+  test('a step-up token and its challenge end with a change of the email address', async () => {
     const session = await newSession(api);
     const step_up_token = await stepUp(api, session, 'export');
     const challenge = await challengeStepUp(api, session, 'export');
@@ -254,7 +254,7 @@ describe('a step-up', () => {
     expect(decodeJwt(access_token)).toMatchObject({ amr: ['otp'], acr: '1' });
   });
 
-  test('a step-up gets a mailed code even if strangers, or other devices of the owner, have used up theirs', async () => {
+  test('a step-up gets a mailed code even if unknown devices, or other devices of the owner, have used up theirs', async () => {
     const [home, away, unknownDevice] = ['198.51.100.1', '198.51.100.2', '198.51.100.3'];
     const from = (address = '') => withHeaders(api, { 'X-Forwarded-For': address });
     const session = await newSession(from(home));

@@ -54,13 +54,13 @@ console.log(subscriberQueueName(registeredChannel, 'kitchen'), typeof createEven
 console.log(new AppError('ERR-INTERNAL').status);
 `;
 
-/** Declarations for the names that the README's first block expects of the sibling. */
+/** Declarations for the names that the README's first block expects of the internal service. */
 const internalServicesOwn = `
 declare const REDIS_URL: string;
 declare const logger: { warn(facts: object, message: string): void };
 `;
 
-/** A sibling service that verifies TOKEN, and after a line on stdin verifies it again until it is refused. */
+/** An internal service that verifies TOKEN, and after a line on stdin verifies it again until it is refused. */
 const internalService = `
 import { createInterface } from 'node:readline';
 import { createVerifier } from '@auth-account/verifier';
@@ -86,7 +86,7 @@ verifier.close();
 process.stdin.destroy();
 `;
 
-describe('the packages for siblings, installed together in an empty project', () => {
+describe('the packages for internal services, installed together in an empty project', () => {
   const libraries = ['contracts', 'errors', 'messaging', 'redis'];
   let project: string;
 
@@ -95,18 +95,18 @@ describe('the packages for siblings, installed together in an empty project', ()
     project = await packages.install(libraries, [`mongodb@${manifest.dependencies.mongodb}`]);
   });
 
-  test('the packages for siblings type-check a consumer', async () => {
+  test('the packages for internal services type-check a consumer', async () => {
     await writeFile(join(project, 'consumer.ts'), consumer);
     expect(await typeCheck(project, internalServiceFile('consumer.ts'))).toBe('');
   });
 
-  test('the packages for siblings run on plain Node', async () => {
+  test('the packages for internal services run on plain Node', async () => {
     await writeFile(join(project, 'imports.js'), imports);
     const { stdout } = await run(process.execPath, ['imports.js'], { cwd: project });
     expect(stdout).toBe('service.auth.events.registered.kitchen function function\n500\n');
   });
 
-  test('the packages for siblings hold no test and no TypeScript source, and need no other package of this project', async () => {
+  test('the packages for internal services hold no test and no TypeScript source, and need no other package of this project', async () => {
     const home = join(project, 'node_modules/@auth-account');
     const files = await readdir(home, { recursive: true });
     expect(files.filter((file) => /\.(test|fixture)\.|(?<!\.d)\.ts$/.test(file))).toEqual([]);
@@ -137,7 +137,7 @@ describe('the verifier, installed in an empty project', () => {
     const fixture = await openVerifierFixture();
     try {
       const session = await newSession(fixture.api);
-      await writeFile(join(project, 'sibling.js'), internalService);
+      await writeFile(join(project, 'service.js'), internalService);
       const env = {
         ...{
           PATH: process.env.PATH,
@@ -147,7 +147,7 @@ describe('the verifier, installed in an empty project', () => {
         },
         ...{ ISSUER: issuer, AUDIENCE: audience, TOKEN: session.access_token },
       };
-      const running = run(process.execPath, ['sibling.js'], { cwd: project, env, timeout: 100_000 });
+      const running = run(process.execPath, ['service.js'], { cwd: project, env, timeout: 100_000 });
       // If it ends before it has accepted the token, this throws.
       await Promise.race([once(running.child.stdout as Readable, 'data'), running]);
       await logOut(fixture.api, session);

@@ -63,7 +63,7 @@ export async function typeCheck(project: string, args: readonly string[]): Promi
   return (await run(tsc, [...args, '--singleThreaded'], options).catch((error) => error)).stdout;
 }
 
-/** Arguments that check this file of a sibling, which has Node's types. */
+/** Arguments that check this file of an internal service, which has Node's types. */
 export const internalServiceFile = (file: string): string[] => [
   ...['--strict', '--noEmit', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2024'],
   ...['--types', 'node', '--typeRoots', join(root, 'node_modules/@types'), file],

@@ -158,7 +158,7 @@ test.each(Object.keys(requests))('the steps of %s are what the api has done', as
   const before = otlp.spans().length;
   const { status } = await stack.send({ ...request, headers: { ...request.headers, 'X-Request-ID': requestId } });
   expect(status).toBe(expected);
-  const notified = ({ steps }: RequestSteps) => ({
+  const summary = ({ steps }: RequestSteps) => ({
     statements: statementsOf(steps),
     // Events reach subscribers in any order.
     events: steps.flatMap(({ deed }) => (deed.kind === 'deliver' ? [deed.event] : [])).toSorted(),
@@ -170,8 +170,8 @@ test.each(Object.keys(requests))('the steps of %s are what the api has done', as
     answers: [status],
   };
   const isWhole = (spans: readonly Span[]) =>
-    isDeepStrictEqual(notified(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] }), happened);
+    isDeepStrictEqual(summary(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] }), happened);
   // Spans come up to a second later. If they never say what happened, the comparison below shows the difference.
   const spans = await otlp.waitFor(isWhole, 90_000).catch(() => otlp.spans());
-  expect(notified(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] })).toEqual(happened);
+  expect(summary(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] })).toEqual(happened);
 });

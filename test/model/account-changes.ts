@@ -1,7 +1,16 @@
 import { newEmail } from '../support/accounts.ts';
 import { authctl } from '../support/authctl.ts';
 import type { Operation } from './account-model.ts';
-import { type Choice, callerOf, counted, endedBy, freshOf, type Plan, passwordOf, pick } from './account-sessions.ts';
+import {
+  type Choice,
+  callerOf,
+  counted,
+  endedBy,
+  type Plan,
+  passwordOf,
+  pick,
+  reauthenticationOf,
+} from './account-sessions.ts';
 import { outcomeOf } from './account-settle.ts';
 import type { AccountModel } from './account-state.ts';
 import { accountOf, nextName, type World } from './account-world.ts';
@@ -38,12 +47,12 @@ export const planAsk =
   };
 
 const planAskForEmail: Plan = (world, choice) => {
-  const fresh = freshOf(world, choice, 'email_change');
-  if (fresh === undefined) return;
+  const reauthentication = reauthenticationOf(world, choice, 'email_change');
+  if (reauthentication === undefined) return;
   const [code, to] = [nextName(world, 'code'), newEmail()];
-  const body = { ...fresh.body, new_email: to };
-  const send = () => ask(world, code, 'email_change', 'requestEmailChange', body, fresh.headers);
-  return { operation: { kind: 'ask for a change of address', code, to, ...fresh.fields }, send };
+  const body = { ...reauthentication.body, new_email: to };
+  const send = () => ask(world, code, 'email_change', 'requestEmailChange', body, reauthentication.headers);
+  return { operation: { kind: 'ask for a change of address', code, to, ...reauthentication.fields }, send };
 };
 
 /** Returns the body that confirms a code, and counts its try. */
@@ -70,16 +79,16 @@ const planReset: Plan = (world, choice) => {
 const newPassword = (world: World) => nextName(world, 'three wrong staples');
 
 const planChangePassword: Plan = (world, choice) => {
-  const fresh = freshOf(world, choice, 'password');
-  if (fresh === undefined) return;
+  const reauthentication = reauthenticationOf(world, choice, 'password');
+  if (reauthentication === undefined) return;
   const to = newPassword(world);
-  const body = { ...fresh.body, new_password: to };
+  const body = { ...reauthentication.body, new_password: to };
   const send = async () => {
-    const answer = await world.fixture.api.changePassword(body, fresh.headers);
+    const answer = await world.fixture.api.changePassword(body, reauthentication.headers);
     if (answer.status === 200) world.passwords.push(to);
-    return endedBy(answer, fresh.counted(answer));
+    return endedBy(answer, reauthentication.counted(answer));
   };
-  return { operation: { kind: 'change the password', to, ...fresh.fields }, send };
+  return { operation: { kind: 'change the password', to, ...reauthentication.fields }, send };
 };
 
 const planChangeEmail: Plan = (world, choice) => {
@@ -110,11 +119,11 @@ const planUndo: Plan = (world, { which, isOld }) => {
 };
 
 const planOrder: Plan = (world, choice) => {
-  const fresh = freshOf(world, choice, 'deletion');
-  if (fresh === undefined) return;
-  const { body, headers } = fresh;
-  const send = async () => fresh.counted(await world.fixture.api.scheduleDeletion(body, headers));
-  return { operation: { kind: 'order the deletion', ...fresh.fields }, send };
+  const reauthentication = reauthenticationOf(world, choice, 'deletion');
+  if (reauthentication === undefined) return;
+  const { body, headers } = reauthentication;
+  const send = async () => reauthentication.counted(await world.fixture.api.scheduleDeletion(body, headers));
+  return { operation: { kind: 'order the deletion', ...reauthentication.fields }, send };
 };
 
 const planOrderByCode: Plan = (world, choice) => {

@@ -109,7 +109,7 @@ function isOnlyRefresh({ kind, device }: Choice, index: number, all: readonly Ch
   return !kind.startsWith('refresh') || all.findIndex(isRefresh) === index;
 }
 
-/** Asserts that a stranger can log in with neither an earlier password nor an earlier address. */
+/** Asserts that somebody else can log in with neither an earlier password nor an earlier email address. */
 async function expectOldToBeDead(world: World): Promise<void> {
   const { email, password } = accountOf(world);
   const tries = [

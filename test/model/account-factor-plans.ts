@@ -6,12 +6,12 @@ import {
   type Choice,
   callerOf,
   endedBy,
-  freshOf,
   inGroup,
   type Plan,
   type Purpose,
   pick,
   purposes,
+  reauthenticationOf,
 } from './account-sessions.ts';
 import { outcomeOf } from './account-settle.ts';
 import { accountOf, nextName, type World } from './account-world.ts';
@@ -34,15 +34,15 @@ function countWrong(world: World, outcome: string): string {
 }
 
 const planBeginApp: Plan = (world, choice) => {
-  const fresh = freshOf(world, choice, 'totp');
-  if (fresh === undefined) return;
+  const reauthentication = reauthenticationOf(world, choice, 'totp');
+  if (reauthentication === undefined) return;
   const app = nextName(world, 'app');
   const send = async () => {
-    const answer = await world.fixture.api.createTotp(fresh.body, fresh.headers);
+    const answer = await world.fixture.api.createTotp(reauthentication.body, reauthentication.headers);
     if (answer.status === 201) world.apps.set(app, answer.json.data);
-    return fresh.counted(answer);
+    return reauthentication.counted(answer);
   };
-  return { operation: { kind: 'begin an app', app, ...fresh.fields }, send };
+  return { operation: { kind: 'begin an app', app, ...reauthentication.fields }, send };
 };
 
 const planConfirmApp: Plan = (world, { device, isOld, which }) => {
@@ -64,13 +64,13 @@ const planConfirmApp: Plan = (world, { device, isOld, which }) => {
 };
 
 const planSwitchOff: Plan = (world, choice) => {
-  const fresh = freshOf(world, choice, 'totp');
-  if (fresh === undefined) return;
+  const reauthentication = reauthenticationOf(world, choice, 'totp');
+  if (reauthentication === undefined) return;
   const send = async () => {
-    const answer = await world.fixture.api.deleteTotp(fresh.body, fresh.headers);
-    return endedBy(answer, fresh.counted(answer));
+    const answer = await world.fixture.api.deleteTotp(reauthentication.body, reauthentication.headers);
+    return endedBy(answer, reauthentication.counted(answer));
   };
-  return { operation: { kind: 'switch the factor off', ...fresh.fields }, send };
+  return { operation: { kind: 'switch the factor off', ...reauthentication.fields }, send };
 };
 
 const planComplete: Plan = (world, choice) => {
@@ -118,22 +118,22 @@ const planStepUp: Plan = (world, choice) => {
 const maxPasskeys = 5;
 
 const planAddPasskey: Plan = (world, choice) => {
-  const fresh = freshOf(world, choice, 'passkeys');
-  if (fresh === undefined || world.passkeysAsked >= maxPasskeys) return;
+  const reauthentication = reauthenticationOf(world, choice, 'passkeys');
+  if (reauthentication === undefined || world.passkeysAsked >= maxPasskeys) return;
   world.passkeysAsked += 1;
   const passkey = nextName(world, 'passkey');
   const send = async () => {
     const { api } = world.fixture;
-    const asked = await api.createPasskeyChallenge(fresh.body, fresh.headers);
-    if (asked.status !== 200) return fresh.counted(asked);
+    const asked = await api.createPasskeyChallenge(reauthentication.body, reauthentication.headers);
+    if (asked.status !== 200) return reauthentication.counted(asked);
     const { challenge_id, options } = asked.json.data;
     const authenticator = createAuthenticator({ origin: appOrigin });
     const body = { challenge_id, credential: authenticator.create(options) };
-    const answer = await api.createPasskey(body, fresh.headers);
+    const answer = await api.createPasskey(body, reauthentication.headers);
     if (answer.status === 201) world.passkeys.set(passkey, { authenticator, id: answer.json.data.passkey_id });
     return outcomeOf(answer);
   };
-  return { operation: { kind: 'add a passkey', passkey, ...fresh.fields }, send };
+  return { operation: { kind: 'add a passkey', passkey, ...reauthentication.fields }, send };
 };
 
 /** Returns one of the account's passkeys, or, if `isOld`, one that was removed. */
@@ -144,12 +144,13 @@ function passkeyFor(world: World, choice: Choice): string | undefined {
 }
 
 const planRemovePasskey: Plan = (world, choice) => {
-  const [fresh, passkey] = [freshOf(world, choice, 'passkeys'), passkeyFor(world, choice)];
-  if (fresh === undefined || passkey === undefined) return;
+  const [reauthentication, passkey] = [reauthenticationOf(world, choice, 'passkeys'), passkeyFor(world, choice)];
+  if (reauthentication === undefined || passkey === undefined) return;
   const passkey_id = String(world.passkeys.get(passkey)?.id);
-  const { headers, body } = fresh;
-  const send = async () => fresh.counted(await world.fixture.api.deletePasskey({ passkey_id, ...body }, headers));
-  return { operation: { kind: 'remove a passkey', passkey, ...fresh.fields }, send };
+  const { headers, body } = reauthentication;
+  const send = async () =>
+    reauthentication.counted(await world.fixture.api.deletePasskey({ passkey_id, ...body }, headers));
+  return { operation: { kind: 'remove a passkey', passkey, ...reauthentication.fields }, send };
 };
 
 const planLogInByPasskey: Plan = (world, choice) => {

@@ -117,7 +117,7 @@ export const factorJudges: Judges = {
       const passkeys = { ...checked.passkeys, [operation.passkey]: checked.changes };
       return [{ outcome: '201', after: { ...checked, ...changed(checked), passkeys } }];
     });
-    // A way in was changed after the challenge was made.
+    // A sign-in method was changed after the challenge was made.
     return account.changes === begun.changes ? possible : [...possible, { outcome: over, after: account }];
   },
   'remove a passkey': (account, operation, begun) =>
@@ -134,7 +134,7 @@ export const factorJudges: Judges = {
     const possible = isThere
       ? (closed(account) ?? open(account, device, session))
       : [{ outcome: '403 ERR-PASSKEY-INVALID', after: account }];
-    // A way in was changed after the check.
+    // A sign-in method was changed after the check.
     return account.changes === begun.changes ? possible : [...possible, { outcome: over, after: account }];
   },
 };

@@ -12,7 +12,7 @@ export interface AccountFixture {
   close(): Promise<void>;
 }
 
-/** Limits that no course reaches, while failures of strangers are counted separately. */
+/** Limits that no course reaches, while failures of unknown devices are counted separately. */
 const limits = {
   TRUST_PROXY_HOPS: '1',
   CODE_LIMIT_PER_ACCOUNT: '100',

@@ -77,7 +77,7 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
     const challenges = { ...account.challenges, [session]: device };
     const demand = { outcome: '403 ERR-SECOND-FACTOR-REQUIRED', after: { ...account, challenges } };
     const possible = asksFactor ? (closed(account) ?? [demand]) : opened;
-    // A way in was changed after the password was compared.
+    // A sign-in method was changed after the password was compared.
     const outdated = account.changes === begun.changes ? [] : refused;
     // The trust has ended, or begun anew, after its token was compared.
     const untrusted = asksFactor && isTrusted(begun) ? refused : [];
@@ -157,7 +157,7 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
     const address = { email, former: account.former.slice(0, index), password: undefined, isVerified: true };
     const isLeaving = account.isLeaving && account.isDisabled;
     const ended = endAll(account, 'password_changed');
-    // Ways in that were added within a minute before the change go too.
+    // Sign-in methods that were added within a minute before the change go too.
     const later = withoutSignInMethods(account, since + 1);
     const isOrderKept = (later.factor?.removal?.since ?? 0) <= since;
     const lefts = wasVerified ? [all, ordered(later, undefined), ...(isOrderKept ? [later] : [])] : [all];
@@ -199,8 +199,8 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
 };
 
 /**
- * Judges a request for a code. An unknown address gets the same answer. If the account's address was changed after the
- * request came, the request may still open a code, which is sent to the account's new address.
+ * Judges a request for a code. An unknown address gets the same answer. If the account's email address was changed
+ * after the request came, the request may still open a code, which is sent to the account's new email address.
  */
 function ask(
   account: AccountModel,

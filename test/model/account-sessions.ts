@@ -13,7 +13,7 @@ export interface Choice {
   readonly kind: Operation['kind'];
   readonly device: number;
   readonly which: number;
-  /** Uses a password, address, code or session that has been replaced, if there is one. */
+  /** Uses a password, email address, code or session that has been replaced, if there is one. */
   readonly isOld: boolean;
   readonly afterMs: number;
 }
@@ -83,7 +83,7 @@ export interface ReauthenticatedRequest {
  * Returns the caller with the password, or with a step-up token while the second factor is on; undefined if there is
  * nothing to send.
  */
-export function freshOf(world: World, choice: Choice, purpose: Purpose): ReauthenticatedRequest | undefined {
+export function reauthenticationOf(world: World, choice: Choice, purpose: Purpose): ReauthenticatedRequest | undefined {
   const { caller, headers } = callerOf(world, choice.device);
   const { factor, tokens } = accountOf(world);
   const request = { headers, counted: (answer: Answer) => counted(world, answer) };

@@ -22,8 +22,8 @@ export async function settle(world: World): Promise<void> {
 }
 
 /**
- * Reads from the mails the code of each open challenge, and the tokens that undo the newest change of the address and
- * stop the removal.
+ * Reads from the mails the code of each open challenge, and the tokens that undo the newest change of the email address
+ * and stop the removal.
  */
 async function learnSecrets(
   { fixture, userId, codes, undoTokens, stopTokens }: World,
@@ -72,11 +72,11 @@ const streamReplaced = 4003;
 
 /** Waits until an ended session has no open stream, and a live session at most one. Checks the close codes. */
 async function settleStreams(account: AccountModel, { streams }: HeldSession, ended: string | undefined) {
-  const isFresh = ({ moves }: Stream) => ended === undefined && moves === account.moves;
-  await eventually('the streams close', () => streams.every((each) => isFresh(each) || each.ended !== undefined));
-  const fresh = streams.filter(isFresh);
-  if (fresh.length > 0) {
-    await eventually('one stream is left', () => fresh.filter((each) => each.ended === undefined).length === 1);
+  const isCurrent = ({ moves }: Stream) => ended === undefined && moves === account.moves;
+  await eventually('the streams close', () => streams.every((each) => isCurrent(each) || each.ended !== undefined));
+  const current = streams.filter(isCurrent);
+  if (current.length > 0) {
+    await eventually('one stream is left', () => current.filter((each) => each.ended === undefined).length === 1);
   }
   for (const { ended: code, moves } of streams) {
     if (code === undefined) continue;

@@ -2,7 +2,7 @@ import { linkIdentity, logInByProvider, newPerson, unlinkIdentity } from '../sup
 import { stopBySession, stopByToken } from '../support/second-factor.ts';
 import { eventually } from '../support/worker-fixture.ts';
 import { codeFor, confirmation, planAsk } from './account-changes.ts';
-import { type Choice, callerOf, freshOf, inGroup, type Plan, pick, trustOf } from './account-sessions.ts';
+import { type Choice, callerOf, inGroup, type Plan, pick, reauthenticationOf, trustOf } from './account-sessions.ts';
 import { outcomeOf } from './account-settle.ts';
 import type { SignInOperation } from './account-sign-in.ts';
 import { accountOf, nextName, type World } from './account-world.ts';
@@ -11,16 +11,21 @@ import { accountOf, nextName, type World } from './account-world.ts';
 const maxIdentities = 5;
 
 const planLink: Plan = (world, choice) => {
-  const fresh = freshOf(world, choice, 'identities');
-  if (fresh === undefined || world.identitiesAsked >= maxIdentities) return;
+  const reauthentication = reauthenticationOf(world, choice, 'identities');
+  if (reauthentication === undefined || world.identitiesAsked >= maxIdentities) return;
   world.identitiesAsked += 1;
   const [identity, person] = [nextName(world, 'identity'), newPerson()];
   const send = async () => {
-    const answer = await linkIdentity(world.fixture.api, callerOf(world, choice.device).tokens, person, fresh.body);
+    const answer = await linkIdentity(
+      world.fixture.api,
+      callerOf(world, choice.device).tokens,
+      person,
+      reauthentication.body,
+    );
     if (answer.status === 201) world.identities.set(identity, { id: answer.json.data.identity_id, person });
-    return fresh.counted(answer);
+    return reauthentication.counted(answer);
   };
-  return { operation: { kind: 'link an identity', identity, ...fresh.fields }, send };
+  return { operation: { kind: 'link an identity', identity, ...reauthentication.fields }, send };
 };
 
 /** Returns one of the account's identities, or, if `isOld`, one that was removed. */
@@ -31,12 +36,13 @@ function identityFor(world: World, choice: Choice): string | undefined {
 }
 
 const planUnlink: Plan = (world, choice) => {
-  const [fresh, identity] = [freshOf(world, choice, 'identities'), identityFor(world, choice)];
+  const [reauthentication, identity] = [reauthenticationOf(world, choice, 'identities'), identityFor(world, choice)];
   const held = world.identities.get(identity ?? '');
-  if (fresh === undefined || identity === undefined || held === undefined) return;
+  if (reauthentication === undefined || identity === undefined || held === undefined) return;
   const { tokens } = callerOf(world, choice.device);
-  const send = async () => fresh.counted(await unlinkIdentity(world.fixture.api, tokens, held.id, fresh.body));
-  return { operation: { kind: 'unlink an identity', identity, ...fresh.fields }, send };
+  const send = async () =>
+    reauthentication.counted(await unlinkIdentity(world.fixture.api, tokens, held.id, reauthentication.body));
+  return { operation: { kind: 'unlink an identity', identity, ...reauthentication.fields }, send };
 };
 
 const planLogIn: Plan = (world, choice) => {

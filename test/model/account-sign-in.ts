@@ -55,7 +55,7 @@ export const signInJudges: Judges = {
       const identities = { ...checked.identities, [operation.identity]: checked.changes };
       return [{ outcome: '201', after: { ...checked, ...changed(checked), identities } }];
     });
-    // A way in was changed after the check.
+    // A sign-in method was changed after the check.
     return account.changes === begun.changes ? possible : [...possible, { outcome: over, after: account }];
   },
   'unlink an identity': (account, operation, begun) =>

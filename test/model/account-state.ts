@@ -7,16 +7,16 @@ export interface ModelSession {
 /** A code that is still open. */
 export interface ModelCode {
   readonly purpose: 'password_reset' | 'account_deletion' | 'email_change' | 'second_factor_removal';
-  /** The new address of an `email_change`, and the present one of a `second_factor_removal`. */
+  /** The new email address of an `email_change`, and the present one of a `second_factor_removal`. */
   readonly email?: string;
 }
 
 /** A model of docs/specification/account.md without stores. It has one account, and names for ids and secrets. */
 export interface AccountModel {
   readonly email: string;
-  /** undefined if it is void until a reset. */
+  /** undefined if it is unusable until a reset. */
   readonly password: string | undefined;
-  /** True if a reset or a change of the address has verified it. */
+  /** True if a reset or a change of the email address has verified it. */
   readonly isVerified: boolean;
   readonly isDisabled: boolean;
   /** True if the deletion is ordered and can still be undone. */
@@ -24,12 +24,12 @@ export interface AccountModel {
   readonly group: string;
   /** Number of changes of group so far. Access tokens from before the last change are refused. */
   readonly moves: number;
-  /** Number of changes of the password and of the address so far. */
+  /** Number of changes of the password and of the email address so far. */
   readonly changes: number;
   readonly sessions: Readonly<Record<string, ModelSession>>;
   /** Open codes. */
   readonly codes: Readonly<Record<string, ModelCode>>;
-  /** Changes of the address that can be undone, oldest first. */
+  /** Changes of the email address that can be undone, oldest first. */
   readonly former: readonly {
     readonly change: string;
     readonly email: string;
@@ -114,7 +114,7 @@ export const without = (codes: AccountModel['codes'], isOut: (name: string, code
   Object.fromEntries(Object.entries(codes).filter(([name, code]) => !isOut(name, code)));
 
 /**
- * Counts a change of a credential, which voids every challenge and step-up token, the trust in all devices, and every
+ * Counts a change of a credential, which revokes every challenge and step-up token, the trust in all devices, and every
  * open code except those for a lost second factor.
  */
 export const changed = ({ changes, codes }: AccountModel) => ({
@@ -132,7 +132,7 @@ export function asCaller(account: AccountModel, caller: Caller, begun: AccountMo
 
 /**
  * Judges an operation that also checks the current password, or uses a step-up token up. A later change of any
- * credential voids this check. `go` gets the account without the used token.
+ * credential invalidates this check. `go` gets the account without the used token.
  */
 export function asReauthenticated(
   account: AccountModel,
@@ -157,23 +157,23 @@ export function asReauthenticated(
 }
 
 /**
- * Judges a removal of a way in like {@link asReauthenticated}. Its check also stands if other ways in, or the second factor, were
- * changed since: only a change of the password or the address voids it.
+ * Judges a removal of a sign-in method like {@link asReauthenticated}. Its check also stands if other sign-in methods,
+ * or the second factor, were changed since: only a change of the password or the email address invalidates it.
  */
 export function asRemover(
   account: AccountModel,
-  fresh: Reauthentication,
+  reauthentication: Reauthentication,
   begun: AccountModel,
   go: (checked: AccountModel) => Possible[],
 ): Possible[] {
-  const { caller, password, token } = fresh;
+  const { caller, password, token } = reauthentication;
   const wasRight =
     token === undefined
       ? begun.factor === undefined && password === begun.password
       : begun.tokens[token] === caller.session;
   const stands = wasRight && account.password === begun.password && account.email === begun.email;
   const late = stands && account.changes !== begun.changes ? asCaller(account, caller, begun, () => go(account)) : [];
-  return [...asReauthenticated(account, fresh, begun, go), ...late];
+  return [...asReauthenticated(account, reauthentication, begun, go), ...late];
 }
 
 /** Opens a session on the device, in place of the session that the device has. */
@@ -192,7 +192,7 @@ export function closed(account: AccountModel): Possible[] | undefined {
   return account.isLeaving ? [{ outcome: '403 ERR-ACCOUNT-DELETION-SCHEDULED', after: account }] : undefined;
 }
 
-/** Takes the ways in away that somebody else may have added: those since a number of changes. */
+/** Removes the sign-in methods that somebody else may have added: those since a number of changes. */
 export function withoutSignInMethods(account: AccountModel, since = 0): AccountModel {
   const keptOf = (signInMethods: AccountModel['passkeys']) =>
     Object.fromEntries(Object.entries(signInMethods).filter(([, added]) => added < since));

@@ -53,7 +53,7 @@ export interface World {
   readonly groups: Map<string, string>;
   /** All passwords that the account ever had, newest last. */
   readonly passwords: string[];
-  /** All addresses that the account ever had, newest last. */
+  /** All email addresses that the account ever had, newest last. */
   readonly emails: string[];
   /** Secrets of the second factor and passkeys, by their names in the model. */
   readonly apps: Map<string, Enrolment>;
@@ -127,7 +127,9 @@ export async function begin(fixture: AccountFixture, figures: Map<string, number
   return world;
 }
 
-/** Thrown if a store was too slow for an operation: whether that took effect is not known, so the model knows no more. */
+/**
+ * Thrown if a store was too slow for an operation: whether that took effect is not known, so the model knows no more.
+ */
 export class Outage extends Error {
   override readonly name = 'Outage';
 }
@@ -160,8 +162,8 @@ export async function take(world: World, planned: readonly Planned[]): Promise<v
   const done = answered.map(({ operation, outcome }): Done => {
     return { operation, outcome: outcome.replace(idInOutcome, (_, id: string) => world.groups.get(id) ?? id) };
   });
-  const notified = done.map(({ operation, outcome }) => `${JSON.stringify(operation)} → ${outcome}`);
-  world.story.push(notified.join('\n  with '));
+  const lines = done.map(({ operation, outcome }) => `${JSON.stringify(operation)} → ${outcome}`);
+  world.story.push(lines.join('\n  with '));
   for (const { operation, outcome } of done) {
     const what = `${operation.kind}${done.length > 1 ? ', raced' : ''}: ${outcome.replace(/^(200|202).*/, '$1')}`;
     world.figures.set(what, (world.figures.get(what) ?? 0) + 1);
@@ -228,7 +230,7 @@ async function look({ fixture, userId, groups, ...world }: World): Promise<Retur
     isDisabled: user?.disabled_at !== undefined,
     isLeaving: user?.deletes_at !== undefined,
     group: nameOf(user?.home_group_id),
-    // Addresses that an undo has removed stay until the worker deletes them.
+    // Email addresses that an undo has removed stay until the worker deletes them.
     addresses: (user?.former_emails ?? []).filter(({ until }) => until > now).map(({ email }) => email),
     sessions: ends.sort(),
     codes: open.map(({ _id }) => codeNames.get(_id) ?? _id).sort(),

@@ -13,7 +13,7 @@ export type Action =
       readonly kind: 'log out' | 'call' | 'token' | 'kill' | 'start' | 'freeze' | 'thaw' | 'forget';
       readonly tab: number;
     }
-  /** The sibling service refuses the access token `refusals` times. */
+  /** The internal service refuses the access token `refusals` times. */
   | { readonly kind: 'call a service'; readonly tab: number; readonly refusals: number }
   | {
       readonly kind: 'network' | 'foreground' | 'lock' | 'read only';
@@ -155,7 +155,7 @@ function logOut(world: World, tab: number): void {
   });
 }
 
-/** Lets the user begin anew. Because nothing tells the service, it may keep the session. */
+/** Lets the user begin anew. Because nothing notifies the service, it may keep the session. */
 function forget(world: World, tab: number): void {
   if (world.tabs[tab]?.client.state().status === 'unknown') {
     heldSessions(world);

@@ -114,7 +114,7 @@ export const course: fc.Arbitrary<Course> = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 14 }),
 });
 
-/** Ends with and without a notice. 4003 and 4005 are rare, because after them the client rightly opens no stream. */
+/** Ends with and without a warning. 4003 and 4005 are rare, because after them the client rightly opens no stream. */
 const streamEnd: fc.Arbitrary<StreamEnd> = fc.record({
   code: fc.constantFrom(
     1000,
@@ -136,7 +136,7 @@ const streamEnd: fc.Arbitrary<StreamEnd> = fc.record({
     undefined,
   ),
   afterMs: fc.constantFrom(0, 0, 5_000, 20_000, 100_000, 400_000),
-  noticeMs: fc.option(fc.nat(60_000), { nil: undefined }),
+  reconnectAfterMs: fc.option(fc.nat(60_000), { nil: undefined }),
 });
 
 const streamFate: fc.Arbitrary<StreamFate> = fc.record({

@@ -10,7 +10,7 @@ const late = { kind: 'passes', upMs: 80_000, downMs: 0, givenUp: 'lost' } as con
 const passing = (downMs: number) => ({ kind: 'passes', upMs: 0, downMs, givenUp: 'lost' }) as const;
 const echoed = { kind: 'echoed', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
 const lost = { kind: 'request_lost', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
-const notified = { isOn: true, isReported: false } as const;
+const unreported = { isOn: true, isReported: false } as const;
 
 /** Courses that once broke a promise, shortened as far as possible. */
 export const found: Readonly<Record<string, Course>> = {
@@ -56,7 +56,7 @@ export const found: Readonly<Record<string, Course>> = {
     tabs: 2,
     isSignedIn: true,
     steps: [
-      step({ kind: 'read only', ...notified }),
+      step({ kind: 'read only', ...unreported }),
       step({ kind: 'log in', tab: 1, account: 0 }, { passMs: 3 }),
       step({ kind: 'read only', isOn: false, isReported: false }),
       step({ kind: 'call', tab: 0 }, { passMs: 600_000 }),
@@ -167,7 +167,7 @@ export const found: Readonly<Record<string, Course>> = {
     steps: [
       step({ kind: 'network', isOn: false, isReported: true }),
       step({ kind: 'log out', tab: 0 }, { passMs: 1_000 }),
-      step({ kind: 'read only', ...notified }),
+      step({ kind: 'read only', ...unreported }),
       step(
         { kind: 'network', isOn: true, isReported: true },
         { fates: [passing(1), lost, passing(1), lost], passMs: 7_000 },

@@ -38,7 +38,7 @@ export interface Sent {
 
 export interface Network {
   readonly fates: NetworkFate[];
-  /** Number of next requests to a sibling service that get the answer `IAD_JWT_ACCESS_INVALID`. */
+  /** Number of next requests to an internal service that get the answer `IAD_JWT_ACCESS_INVALID`. */
   refusals: number;
   isOn: boolean;
   fetchOf(life: Life, observer: Observer): (url: string, init?: RequestInit) => Promise<Response>;

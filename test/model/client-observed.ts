@@ -161,7 +161,7 @@ function learnAnswer(
   const isBlind = observed.blindSessions.has(tokens.sessionOf(sent) ?? '');
   if (details?.reason === 'reused' && isBlind)
     observed.count('a refresh without a look at the storage counted as theft');
-  else if (details?.reason === 'reused') observed.violations.push('a void token was sent, which counts as theft');
+  else if (details?.reason === 'reused') observed.violations.push('an outdated token was sent, which counts as theft');
 }
 
 function checkEvent(

@@ -27,7 +27,7 @@ const lasting: StreamFate = {
 const refusal = JSON.stringify({ type: 'error', error_code: 'IAD_JWT_ACCESS_INVALID' });
 const stopCodes: readonly number[] = [closeCodes.STREAM_REPLACED, closeCodes.SESSION_REPLACED];
 
-/** Creates the client's side of a stream, which decides what reaches the client, and in what order. */
+/** Simulates the client's side of a stream: decides what reaches the client, and in what order. */
 function createEar(
   { time, notify, heard, life, url, observed, onStop }: SocketDeps,
   fate: StreamFate,
@@ -115,7 +115,7 @@ export function openSocket(deps: SocketDeps): { readonly socket: StreamSocket; r
   function begin(): void {
     state.isOpen = true;
     if (fate.end === undefined) return;
-    const { code, afterMs, noticeMs } = fate.end;
+    const { code, afterMs, reconnectAfterMs } = fate.end;
     time.after(afterMs, () => {
       if (state.isSevered || !heard.has(stream)) return;
       ear.sever();
@@ -123,7 +123,8 @@ export function openSocket(deps: SocketDeps): { readonly socket: StreamSocket; r
         state.isSilent = true;
         return observed.count('stream: cut in silence');
       }
-      if (noticeMs !== undefined) arrive(() => hear(JSON.stringify({ type: 'reconnect', after_ms: noticeMs })));
+      if (reconnectAfterMs !== undefined)
+        arrive(() => hear(JSON.stringify({ type: 'reconnect', after_ms: reconnectAfterMs })));
       arrive(() => hearEnd(code));
     });
   }

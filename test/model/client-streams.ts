@@ -6,7 +6,7 @@ import type { VirtualTime } from './client-time.ts';
 export interface StreamEnd {
   readonly code: number | undefined;
   readonly afterMs: number;
-  readonly noticeMs: number | undefined;
+  readonly reconnectAfterMs: number | undefined;
 }
 
 /** Fate of one stream. */
@@ -21,7 +21,8 @@ export interface StreamFate {
   readonly refusals: number;
   /**
    * End of the stream, by the gateway or on the way, unless something else ends it before. Without a code the path is
-   * cut in silence, so that neither side notices. `noticeMs` is the delay in a `reconnect` frame before the end.
+   * cut in silence, so that neither side notices. `reconnectAfterMs` is the delay in a `reconnect` frame before the
+   * end.
    */
   readonly end: StreamEnd | undefined;
 }
@@ -59,7 +60,7 @@ export interface StreamsDeps {
 export interface Streams {
   readonly fates: StreamFate[];
   readonly heard: ReadonlySet<HeardStream>;
-  /** True if this app was told, rightly or not, that another connection has taken over the session's stream. */
+  /** True if this app was notified, rightly or not, that another connection has taken over the session's stream. */
   hasStopped(life: Life, sessionId: string): boolean;
   socketOf(life: Life, onHandshake: OnHandshake): new (url: string, protocols: string[]) => StreamSocket;
   onNetwork(isOn: boolean, isReported: boolean): void;

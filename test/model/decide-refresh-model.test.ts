@@ -26,10 +26,10 @@ test('decideRefresh answers as the model does, whatever is presented when', () =
         at += passes;
         const token = Math.max(0, model.newest - back);
         const done = simulateRefresh(real, token, at, windowMs);
-        const notified = present(model, token, at, { windowMs, idle: lifetime.idle });
-        expect(done.answer).toBe('answer' in notified.expected ? notified.expected.answer : undefined);
+        const presented = present(model, token, at, { windowMs, idle: lifetime.idle });
+        expect(done.answer).toBe('answer' in presented.expected ? presented.expected.answer : undefined);
         real = done.session;
-        model = notified.session;
+        model = presented.session;
         expect({ gen: real.gen, parent: real.parent }).toEqual({ gen: model.newest, parent: model.parent });
       }
     }),

@@ -25,7 +25,7 @@ const nextSeed = newSeeds();
 
 const types = ['HOME', 'HOME', 'OFFICE', 'HOME'] as const;
 /** The most members of a group, which is less than the number of people. */
-const most = 3;
+const maxMembers = 3;
 
 const person = fc.nat({ max: types.length - 1 });
 const device = fc.nat({ max: 1 });
@@ -72,7 +72,7 @@ interface World {
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, MAX_GROUP_MEMBERS: String(most) });
+  api = await startTestApi({ ...cheapHashes, MAX_GROUP_MEMBERS: String(maxMembers) });
 });
 afterAll(() => api.close());
 
@@ -90,7 +90,7 @@ async function begin(): Promise<World> {
     users.push({ id: user_id, email, devices });
     real.push({ id: home_group_id, invite: await insertInvite(api, home_group_id), number: 0 });
   }
-  return { model: newGroupModel(types, most), users, real };
+  return { model: newGroupModel(types, maxMembers), users, real };
 }
 
 const outcomes: Record<string, Outcome> = {

@@ -25,8 +25,11 @@ export interface GroupModel {
   handOver(caller: Person, person: Person): Outcome;
 }
 
-/** Creates a model in which each person begins in a separate space of a given type. `most` limits a group's members. */
-export function newGroupModel(types: readonly Group['type'][], most: number): GroupModel {
+/**
+ * Creates a model in which each person begins in a separate space of a given type. `maxMembers` limits a group's
+ * members.
+ */
+export function newGroupModel(types: readonly Group['type'][], maxMembers: number): GroupModel {
   const groups: Group[] = types.map((type, person) => ({ type, owner: person, members: [person], invite: 0 }));
   const moves = types.map(() => 0);
   /** The invite by which each person joined the present group. */
@@ -58,7 +61,7 @@ export function newGroupModel(types: readonly Group['type'][], most: number): Gr
     accept(person, group, isAgreed) {
       const target = groups[group] as Group;
       if (groupOf(person) === group) return 'already member';
-      if (target.members.length === 0 || target.members.length >= most) return 'invite over';
+      if (target.members.length === 0 || target.members.length >= maxMembers) return 'invite over';
       return isAgreed ? move(person, target, target.invite) : 'already member';
     },
     leave: moveHome,

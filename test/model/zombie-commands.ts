@@ -196,7 +196,7 @@ const cuts = parts.map((part) =>
 );
 
 const fixes = parts.map((part) =>
-  command(`mend ${part}`, async ({ away }, { fixture }) => {
+  command(`repair ${part}`, async ({ away }, { fixture }) => {
     fixture.proxies[part].fix();
     fixture.proxies[part].release();
     away.delete(part);
@@ -204,7 +204,7 @@ const fixes = parts.map((part) =>
 );
 
 const fixesAll = fc.constant(
-  command('mend all and wait', async ({ away }, { fixture }) => {
+  command('repair all and wait', async ({ away }, { fixture }) => {
     fixAll(fixture);
     away.clear();
     await eventually('readiness', () => isReady(fixture));

@@ -153,7 +153,7 @@ async function registrations(): Promise<{ email: string; password: string }> {
   const { json } = await expectStatus(201, api.registerAccount(body, key));
   await expectStatus(201, api.registerAccount(body, key));
   await expectStatus(422, api.registerAccount({ ...body, password: canary('password of a reused key') }, key));
-  await expectStatus(409, api.registerAccount({ ...body, password: canary('password at a taken address') }));
+  await expectStatus(409, api.registerAccount({ ...body, password: canary('password at a taken email address') }));
 
   const invite = randomUUID();
   const at = new Date();
@@ -467,7 +467,7 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   const userIds = [await secondFactors(), await passkeys(), await identities()];
   await serverKeys();
   monitor.destroy();
-  // A separate scene without secrets, as a control for the search.
+  // A separate fixture without secrets, as a control for the search.
   const seen = await newSession(api);
   await failures(account);
   const last = await registerAccount(api);
@@ -512,9 +512,9 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   expect(findSecrets(secrets, { exports: exports.join('\n') })).toEqual([]);
 
   // A refused invite token is repeated to its sender, and a login that needs a second factor gets its challenge.
-  const notified = findSecrets(secrets, answers);
+  const found = findSecrets(secrets, answers);
   expect(
-    notified.filter(
+    found.filter(
       (where) =>
         !/^((unknown )?invite token( in a path)?|challenge of a second factor) \((plain|percent-encoded)\)/.test(where),
     ),

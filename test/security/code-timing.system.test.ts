@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.close());
 
-/** A step with an address, and the status of its answer. */
+/** A step with an email address, and the status of its answer. */
 interface Step {
   readonly status: number;
   /** Prepares the request, outside the time that is measured. */
@@ -45,7 +45,7 @@ const steps: Readonly<Record<string, Step>> = {
 
 // guarantees: reset-tells-nothing
 test.each(Object.entries(steps))(
-  'the time of %s does not tell a known address from an unknown one',
+  'the time of %s does not distinguish a known email address from an unknown one',
   async (_, step) => {
     const attempt = async (email = '') => {
       const request = await step.prepare(api, email);

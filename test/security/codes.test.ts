@@ -39,9 +39,9 @@ test('only five codes of many simultaneous confirmations are compared', async ()
   const verdicts = answers.filter(({ status }) => status === 403);
   const left = verdicts.map(({ json }) => json.details.tries_left).filter((tries) => tries !== 0);
   // A code may be compared for an answer of 503, which does not say so.
-  const untold = answers.length - verdicts.length;
+  const unanswered = answers.length - verdicts.length;
   expect([4, 3, 2, 1]).toEqual(expect.arrayContaining(left));
-  expect([new Set(left).size, left.length + untold >= 4]).toEqual([left.length, true]);
+  expect([new Set(left).size, left.length + unanswered >= 4]).toEqual([left.length, true]);
   expect((await confirmReset(api, challenge_id)).status).toBe(403);
   await logIn(api, email);
 });
@@ -92,7 +92,7 @@ describe('sessions from before a reset', () => {
 });
 
 // guarantees: no-code-stored
-test('neither a code nor an address is in challenges, outbox, Redis or the log', async () => {
+test('neither a code nor an email address is in challenges, outbox, Redis or the log', async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const logger = createLogger({ service: 'api', level: 'trace', destination });

@@ -43,7 +43,7 @@ describe('accepted device proofs', () => {
     `HTTPS://AUTH.LOCAL:443${refreshPath}`,
     `https://auth.local/api/v1/../v1/auth/refresh`,
     `https://auth.local/%61pi/v1/auth/%72efresh`,
-  ])('a proof for the same address in another form is accepted: %s', (htu) => {
+  ])('a proof for the same URL in another form is accepted: %s', (htu) => {
     expect(verify(prove({ claims: { htu } }), request)).toMatchObject({ jkt: key.jkt });
   });
 });
@@ -87,7 +87,7 @@ describe('refused device proofs', () => {
     ['htu', 'another operation', { path: routes.logIn.path }],
     ['htu', 'another host', { claims: { htu: `https://auth.example${refreshPath}` } }],
     ['htu', 'plain http', { claims: { htu: `http://auth.local${refreshPath}` } }],
-    ['htu', 'a user in the address', { claims: { htu: `https://user@auth.local${refreshPath}` } }],
+    ['htu', 'a user in the URL', { claims: { htu: `https://user@auth.local${refreshPath}` } }],
     ['htu', 'a list', { claims: { htu: [`${testIssuer}${refreshPath}`] } }],
     ['htu', 'a path', { claims: { htu: refreshPath } }],
     ['htu', 'no address', { claims: { htu: undefined } }],

@@ -29,7 +29,7 @@ export const sessionsIn = (answers: readonly Answer[]): Set<string> =>
 
 /**
  * Returns statuses and codes of the answers that are neither 200 nor in the list. 503 is always allowed: a request that
- * waits too long for the others, on a busy machine, gets it without effect, or with one that nobody is told of.
+ * waits too long for the others, on a busy machine, gets it without effect, or with one that nobody is notified of.
  */
 export function othersIn(answers: readonly Answer[], allowed: readonly string[]): string[] {
   const refused = answers.filter(({ status }) => status !== 200 && status !== 503);

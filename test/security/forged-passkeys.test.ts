@@ -129,7 +129,7 @@ test('a registration whose id is not the new key’s makes no passkey', async ()
 test('the statement of an authenticator that attests unasked is not read', async () => {
   expect(await make({ fmt: 'packed' })).toMatchObject({ counter: 0 });
   expect(await make({ fmt: 'apple' })).toMatchObject({ counter: 0 });
-  expect(await make({ fmt: 'of a stranger' })).toMatchObject({ counter: 0 });
+  expect(await make({ fmt: 'of somebody else' })).toMatchObject({ counter: 0 });
 });
 
 const exponent = Buffer.from([1, 0, 1]);

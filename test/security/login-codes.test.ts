@@ -31,9 +31,9 @@ describe('one login code in many requests', () => {
   const device = randomUUID();
   // guarantees: one-session-per-proof
   test.each([
-    ['a verified address', verify, () => device],
-    ['an address that it verifies', async () => undefined, () => device],
-    ['a verified address, sent by many devices,', verify, () => randomUUID()],
+    ['a verified email address', verify, () => device],
+    ['an email address that it verifies', async () => undefined, () => device],
+    ['a verified email address, sent by many devices,', verify, () => randomUUID()],
   ] as const)(
     'one login code of %s opens one session, however many requests send it at once',
     async (_, prepare, by) => {
@@ -53,9 +53,9 @@ describe('one login code in many requests', () => {
     await verify(account);
     const before = await opened(account);
     const challenge_id = await requestLoginCode(api, account.email);
-    const halves = await Promise.all(account.recovery_codes.map(() => logInByCode(api, challenge_id)));
+    const pendingLogins = await Promise.all(account.recovery_codes.map(() => logInByCode(api, challenge_id)));
     const answers = await Promise.all(
-      halves.map(({ json }, at) =>
+      pendingLogins.map(({ json }, at) =>
         completeLogin(at % 2 ? api : other, json.details.challenge_id, {
           method: 'recovery_code',
           code: account.recovery_codes[at],
@@ -70,7 +70,7 @@ describe('one login code in many requests', () => {
 });
 
 // guarantees: squatter-keeps-nothing
-test('a login by code to an unverified address ends all other sessions, also those that begin meanwhile', async () => {
+test('a login by code to an unverified email address ends all other sessions, also those that begin meanwhile', async () => {
   for (let round = 0; round < rounds; round += 1) {
     const squatter = await newSession(api);
     const challenge_id = await requestLoginCode(api, squatter.email);

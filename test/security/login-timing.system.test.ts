@@ -13,7 +13,7 @@ const cost = { memoryCost: 4_096, timeCost: 3, parallelism: 1 };
 let api: TestApi | undefined;
 afterEach(() => api?.close());
 
-/** Compares wrong passwords for accounts with this hash with those for unknown addresses. */
+/** Compares wrong passwords for accounts with this hash with those for unknown email addresses. */
 async function compare(storedHash: string, options: CompareOptions): Promise<Comparison> {
   const started = await startTestApi({
     ARGON2_MEMORY_KIB: String(cost.memoryCost),
@@ -41,7 +41,7 @@ async function compare(storedHash: string, options: CompareOptions): Promise<Com
 
 describe('the time of a login', () => {
   // guarantees: login-tells-nothing
-  test('the time of a login does not tell an unknown address from a wrong password', async () => {
+  test('the time of a login does not distinguish an unknown email address from a wrong password', async () => {
     const { area, tolerance } = await compare(await hash(password, cost), { pairs, until: 'same' });
     expect(Math.abs(area - 0.5)).toBeLessThan(tolerance);
   }, 600_000);

@@ -97,9 +97,9 @@ describe('a store that does not answer', () => {
   });
 });
 
-describe('a squatter, who has registered an address of another person', () => {
+describe('a squatter, who has registered an email address of another person', () => {
   // guarantees: squatter-keeps-nothing
-  test('a squatter loses the passkeys when the owner of the address resets the password', async () => {
+  test('a squatter loses the passkeys when the owner of the email address resets the password', async () => {
     const squatter = await newSession(api);
     const { authenticator, passkey_id } = await addPasskey(api, squatter);
     const reset = await confirmReset(api, await requestReset(api, squatter.email));
@@ -126,7 +126,7 @@ describe('a squatter, who has registered an address of another person', () => {
   });
 
   // guarantees: squatter-keeps-nothing
-  test('a squatter loses the passkeys when the address that was registered first undoes a change', async () => {
+  test('a squatter loses the passkeys when the email address that was registered first undoes a change', async () => {
     const squatter = await newSession(api);
     const { passkey_id } = await addPasskey(api, squatter);
     await changeEmail(api, squatter, newEmail());
@@ -151,7 +151,7 @@ describe('the last credential', () => {
       ),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    // A token that comes after the first removal is void, because that removal has changed the ways in.
+    // A token that comes after the first removal is unusable, because that removal has changed the sign-in methods.
     const refused = answers.find(({ status }) => status !== 200)?.json.error_code;
     expect(['ERR-LAST-CREDENTIAL', 'ERR-STEP-UP-REQUIRED']).toContain(refused);
     const left = passkeys.filter((_, at) => answers[at]?.status !== 200);
@@ -184,7 +184,7 @@ test('a flood of passkey challenges stores nothing', async () => {
   expect(await stored()).toEqual(before);
 });
 
-/** Undoes the latest change of the address. */
+/** Undoes the latest change of the email address. */
 async function undo({ user_id }: Account): Promise<Answer> {
   const undo_token = await undoTokenOf(api, user_id);
   return api.undoEmailChange({ undo_token });

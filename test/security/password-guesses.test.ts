@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 let clients = 0;
-/** Returns one of the apis, as a client on that device reaches it from an address that nobody else uses. */
+/** Returns one of the apis, as a client on that device reaches it from a network that nobody else uses. */
 function client(device: object = newDevice()): TestApi {
   clients += 1;
   const address = { 'X-Forwarded-For': `198.18.${clients >> 8}.${clients & 255}` };
@@ -33,7 +33,7 @@ function client(device: object = newDevice()): TestApi {
 
 /** Answers that are verdicts on a wrong password. */
 const verdict = ['ERR-INVALID-CREDENTIALS', 'ERR-REAUTHENTICATION-FAILED', 'ERR-IDEMPOTENCY-KEY-REUSED'];
-const fresh = [
+const reauthenticating = [
   'exportAccount',
   'changePassword',
   'scheduleDeletion',
@@ -54,7 +54,7 @@ test('a thief with an identity of his own gets at most 100 verdicts on the passw
   await linkIdentity(apis[0], owner, person);
   const timed = (whose: object) => ({ ...whose, iat: Math.floor(now() / 1_000), exp: Math.floor(now() / 1_000) + 600 });
 
-  /** Tries a wrong password by each path, in a session of a fresh device or of the owner's. */
+  /** Tries a wrong password by each path, in a session of a new device or of the owner's. */
   async function attack(device_id: string): Promise<number> {
     const thief = await patiently(() => logInByProvider(client(), timed(person), { device_id }));
     const caller = bearer(thief.json.data);
@@ -70,7 +70,7 @@ test('a thief with an identity of his own gets at most 100 verdicts on the passw
       client().registerAccount({ ...registration, password: wrong() }, { 'Idempotency-Key': key }),
       client().linkByProof({ link_challenge_id, password: wrong() }),
       client().confirmStepUp({ challenge_id, method: 'password', password: wrong() }, caller),
-      ...fresh.map((name) => client()[name]({ ...changes, current_password: wrong() }, caller)),
+      ...reauthenticating.map((name) => client()[name]({ ...changes, current_password: wrong() }, caller)),
     ]);
     return answers.filter(({ json: { error_code } }) => verdict.includes(error_code)).length;
   }
@@ -80,10 +80,10 @@ test('a thief with an identity of his own gets at most 100 verdicts on the passw
     verdicts += await attack(round % 2 === 0 ? randomUUID() : owner.device_id);
     shiftMs += 3_600_000;
   }
-  // What strangers and sessions without the password have together.
+  // What unknown devices and sessions without the password have together.
   expect(verdicts).toBe(70);
-  const notified = { 'event.data.purpose': 'password_guessed' };
-  expect(await apis[0].collections.outbox.countDocuments(notified)).toBe(1);
+  const notification = { 'event.data.purpose': 'password_guessed' };
+  expect(await apis[0].collections.outbox.countDocuments(notification)).toBe(1);
   expect((await client().logIn({ email, password })).status).toBe(429);
   const again = await logIn(client(home), email);
   const left = await client().exportAccount({ current_password: password }, bearer(again));
@@ -91,7 +91,7 @@ test('a thief with an identity of his own gets at most 100 verdicts on the passw
 });
 
 // guarantees: hundred-wrong-passwords
-test('a thief with a session and the authenticator begins no total of passwords anew by a change of the address', async () => {
+test('a thief with a session and the authenticator begins no total of passwords anew by a change of the email address', async () => {
   const { secret, device_id, ...owner } = await guardedAccount(apis[0], now());
   let { email, refresh_token } = owner;
   async function verdicts(): Promise<number> {

@@ -122,7 +122,7 @@ test('a challenge of a login links nothing, and a link challenge logs nobody in'
 
 const readAccount = (caller: Parameters<typeof bearer>[0]) => api.findAccount(bearer(caller));
 
-/** Registers the address of another person, and logs in. */
+/** Registers the email address of another person, and logs in. */
 const squat = async (email: string) => ({ ...(await registerAccount(api, email)), ...(await logIn(api, email)) });
 
 /** The attacks of Sudhodanan and Paverd, "Pre-hijacked accounts" (2022), each prepared before the victim comes. */
@@ -145,7 +145,7 @@ const preHijacks: Readonly<Record<string, (email: string) => Promise<() => Promi
     await linkIdentity(api, squatter, person);
     return async () => [await logInByPasskey(api, authenticator), await logInByProvider(api, person)];
   },
-  async 'unexpired change of the address'(email) {
+  async 'unexpired change of the email address'(email) {
     const squatter = await squat(email);
     const challenge_id = await requestChange(api, squatter, newPerson().email);
     const code = await codeOf(api, challenge_id);
@@ -160,8 +160,8 @@ const preHijacks: Readonly<Record<string, (email: string) => Promise<() => Promi
 
 // guarantees: squatter-keeps-nothing
 // answers: better-auth CVE-2026-53516, https://github.com/advisories/GHSA-g38m-r43w-p2q7
-// Somebody registered an address without proving it. The owner’s first login by a provider linked the identity to that
-// account.
+// Somebody registered an email address without proving it. The owner’s first login by a provider linked the identity to
+// that account.
 test.each(Object.keys(preHijacks))(
   'after the pre-hijack “%s”, a victim who links by code has the account alone',
   async (name) => {

@@ -23,7 +23,7 @@ afterAll(async () => {
 const day = 86_400_000;
 const passwordHash = hash(password, { memoryCost: 8, timeCost: 1, parallelism: 1 });
 
-/** Addresses: one without an account, and one of an account in each state that a stranger must not learn. */
+/** Email addresses: one without an account, and one of an account in each state that nobody else must learn. */
 const addresses: Readonly<Record<string, () => Promise<string>>> = {
   nobody: async () => newEmail(),
   'an account': () => accountWith({ email_verified_at: new Date() }),
@@ -130,7 +130,7 @@ const steps: Readonly<Record<string, Step>> = {
 
 // guarantees: code-login-tells-nothing
 test.each(Object.entries(steps))(
-  '%s gets the same answer, and the same queries to the stores, for every account as for an unknown address',
+  '%s gets the same answer, and the same queries to the stores, for every account as for an unknown email address',
   async (_name, step) => {
     // The first run loads scripts.
     await step(newEmail());
@@ -142,7 +142,7 @@ test.each(Object.entries(steps))(
   },
 );
 
-test('an account that is due for erasure answers its own password as an unknown address does', async () => {
+test('an account that is due for erasure answers its own password as an unknown email address does', async () => {
   const email = await addresses['an account']?.();
   expect((await api.logIn({ email, password })).status).toBe(200);
   const due = await addresses['an account that is due for erasure']?.();

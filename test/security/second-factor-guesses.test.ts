@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 let lastAddress = 0;
-/** Returns a client of one of the apis, from an address that nobody else uses. */
+/** Returns a client of one of the apis, from a network that nobody else uses. */
 function unknownDevice(device: object = {}): ApiDriver {
   lastAddress += 1;
   const address = { 'X-Forwarded-For': `198.18.${lastAddress >> 8}.${lastAddress & 255}` };
@@ -102,7 +102,7 @@ test('a thief with the password and a trusted device’s token gets at most 100 
     verdicts += wrong;
     return wrong;
   };
-  /** Tries wrong codes and wrong recovery codes by logins of fresh devices, and in a session that is made for them. */
+  /** Tries wrong codes and wrong recovery codes by logins of new devices, and in a session that is made for them. */
   async function attack(): Promise<number> {
     const thief = unknownDevice();
     const login = { email: owner.email, password, device_id, trusted_device_token };
@@ -133,7 +133,7 @@ test('a thief with the password and a trusted device’s token gets at most 100 
     shiftMs += 15 * 60_000;
   }
   expect(verdicts).toBeLessThanOrEqual(100);
-  // All that strangers have, and those of the session's device.
+  // All that unknown devices have, and those of the session's device.
   expect(verdicts).toBe(80);
   expect((await enter(unknownDevice())).status).toBe(429);
   expect((await enter(unknownDevice(home))).status).toBe(200);

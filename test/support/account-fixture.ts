@@ -42,13 +42,13 @@ export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<Us
 }
 type ShownParts = 'users' | 'sessions' | 'transaction' | 'commit' | 'audit' | 'announce' | 'now';
 
-/** The scene of the use cases of sessions, with codes, limits and events. */
+/** The fixture of the use cases of sessions, with codes, limits and events. */
 export interface AccountFixture extends UseCaseFixture {
   readonly deps: AccountDeps;
   /** The keys of codes. */
   readonly keys: KeySource & { use(source: KeySource): void };
   /** Calls to the limits, in order. */
-  readonly notified: unknown[];
+  readonly limitCalls: unknown[];
   /** Stores an open challenge of the user, and returns it with its code. */
   challenge(user: UserDocument, purpose: CodePurpose, fields?: Partial<ChallengeDocument>): Promise<RequestedCode>;
   storedUser(userId: string): Promise<UserDocument | null>;
@@ -76,23 +76,23 @@ const hasher: PasswordHasher = {
   isWeak: (stored) => stored.startsWith('weak'),
 };
 
-/** Creates limits that allow everything, and record each call in `told`. */
-function recordingLimits(notified: unknown[]): AccountDeps['limits'] {
+/** Creates limits that allow everything, and record each call in `limitCalls`. */
+function recordingLimits(limitCalls: unknown[]): AccountDeps['limits'] {
   const guess = async (email: string) => {
-    notified.push(email);
-    return recordedAttempt(notified);
+    limitCalls.push(email);
+    return recordedAttempt(limitCalls);
   };
   return {
     guess,
     logIn: guess,
-    askForCode: async () => void notified.push('code'),
-    requestCode: async (order) => void notified.push(order),
-    tryCode: async () => void notified.push('try'),
-    registered: async (email) => void notified.push(['registered', email]),
-    moved: async ({ from, to }, { sid }) => void notified.push(['moved', from, to, sid]),
-    proved: async (email) => void notified.push(['proved', email]),
-    verified: async (email) => void notified.push(['verified', email]),
-    orderDeletion: async ({ email }) => void notified.push(['deletion', email]),
+    askForCode: async () => void limitCalls.push('code'),
+    requestCode: async (order) => void limitCalls.push(order),
+    tryCode: async () => void limitCalls.push('try'),
+    registered: async (email) => void limitCalls.push(['registered', email]),
+    moved: async ({ from, to }, { sid }) => void limitCalls.push(['moved', from, to, sid]),
+    proved: async (email) => void limitCalls.push(['proved', email]),
+    verified: async (email) => void limitCalls.push(['verified', email]),
+    orderDeletion: async ({ email }) => void limitCalls.push(['deletion', email]),
   };
 }
 
@@ -104,7 +104,7 @@ export async function openAccountFixture(): Promise<AccountFixture> {
     await fixture.mongo.db(collections[name].dbName).createCollection(collections[name].collectionName);
   }
   const stores = storesOf(collections, now);
-  const notified: unknown[] = [];
+  const limitCalls: unknown[] = [];
   const set = { keys: [generateSecretKey()] } as const;
   let source: KeySource = { current: () => set, reread: async () => undefined };
   const keys = {
@@ -115,7 +115,7 @@ export async function openAccountFixture(): Promise<AccountFixture> {
     },
   };
   const codes = createEmailCodes(keys);
-  const limits = recordingLimits(notified);
+  const limits = recordingLimits(limitCalls);
   const warnOfGuesses = async () => undefined;
   const base = { ...stores, ...fixture, codes, limits, warnOfGuesses, hasher, ids: createIds(Date.now) };
   const deps: AccountDeps = {
@@ -135,7 +135,7 @@ export async function openAccountFixture(): Promise<AccountFixture> {
     ...fixture,
     deps,
     keys,
-    notified,
+    limitCalls,
     async challenge(user, purpose, fields = {}) {
       const challenge = { ...newChallenge(user._id, purpose, codes.currentKid, now()), ...fields };
       await collections.challenges.insertOne(challenge);
@@ -147,7 +147,7 @@ export async function openAccountFixture(): Promise<AccountFixture> {
     storedChallenge: (_id) => collections.challenges.findOne({ _id }),
     rows: () => collections.outbox.find().sort({ _id: 1 }).toArray(),
     async clear() {
-      notified.splice(0);
+      limitCalls.splice(0);
       source = { current: () => set, reread: async () => undefined };
       await Promise.all([fixture.clear(), collections.challenges.deleteMany(), collections.invites.deleteMany()]);
     },

@@ -7,7 +7,7 @@ export const newDevice = () => ({ 'X-Device-Secret': randomBytes(16).toString('b
 
 export const password = 'correct horse battery';
 
-/** Returns an address that no other test uses. */
+/** Returns an email address that no other test uses. */
 export function newEmail(): string {
   return `cook-${randomUUID()}@example.com`;
 }

@@ -7,9 +7,9 @@ import { type Agent, keepConnections } from './http-client.ts';
 /** Input of the thread. */
 export interface NetworkFloodOrder {
   readonly base: string;
-  /** Addresses of the loopback network from which the flood comes. */
+  /** IP addresses of the loopback network from which the flood comes. */
   readonly addresses: readonly string[];
-  /** Connections of each address. A connection sends its next request when the last one was answered. */
+  /** Connections of each IP address. A connection sends its next request when the last one was answered. */
   readonly connections: number;
 }
 

@@ -9,9 +9,9 @@ import { keepConnections } from './http-client.ts';
 import { type Timed, timed } from './timed.ts';
 
 export interface NetworkFloodOptions {
-  /** Number of addresses that flood. */
+  /** Number of IP addresses that flood. */
   readonly addresses: number;
-  /** Number of connections of each address. */
+  /** Number of connections of each IP address. */
   readonly connections: number;
   readonly seconds: number;
   /** Ends the flood early when users elsewhere have sent this number of logins, successful or not. */
@@ -31,13 +31,13 @@ const warmUps = 10;
 /** Milliseconds between a user's answer and the next login. */
 const pauseMs = 200;
 
-/** Limits of one address in production, which the tests' environment raises. */
+/** Limits of one IP address in production, which the tests' environment raises. */
 const productionLimits = { REGISTER_LIMIT_PER_ADDRESS: '100', LOGIN_LIMIT_PER_ADDRESS: '300' };
 
 /**
- * Starts an api process with production's hashes and limits, and floods it from addresses of the loopback network. Each
- * connection repeats one registration under its idempotency key, or logs in to unknown accounts. Users elsewhere log in
- * at the same time.
+ * Starts an api process with production's hashes and limits, and floods it from IP addresses of the loopback network.
+ * Each connection repeats one registration under its idempotency key, or logs in to unknown accounts. Users elsewhere
+ * log in at the same time.
  */
 export async function floodFromNetworks(options: NetworkFloodOptions): Promise<NetworkFlood> {
   const { addresses, connections, seconds, logins: enough = Number.POSITIVE_INFINITY, env = {} } = options;

@@ -39,7 +39,7 @@ export const bearer = (caller: Caller | string) => ({
 /** The headers that every request needs. */
 const neededHeaders = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
 
-/** Creates a driver of the api at this address. */
+/** Creates a driver of the api at this URL. */
 export function apiAt(base: string, { headers: own, ...head }: RequestHead = {}): ApiDriver {
   return drive((request) =>
     send(base, { ...head, ...request, headers: { ...neededHeaders, ...own, ...request.headers } }),

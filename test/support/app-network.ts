@@ -17,7 +17,7 @@ export type Fate =
 /** The network between an app and the services. Requests are real, and a test can plan what happens to each. */
 export interface LossyNetwork {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  /** Plans what happens to the next requests whose address contains the text. Later requests pass again. */
+  /** Plans what happens to the next requests whose URL contains the text. Later requests pass again. */
   plan(part: string, ...fates: readonly Fate[]): void;
   /** Drops all planned fates. */
   fix(): void;
@@ -133,7 +133,7 @@ export interface RecordedSockets {
   cookie: string;
   /** While true, every handshake fails. */
   isRefused: boolean;
-  /** Address to which a load balancer sends new streams from now on: `ws://…`. */
+  /** URL to which a load balancer sends new streams from now on: `ws://…`. */
   base: string | undefined;
   /** Ends every stream as a lost connection does. */
   cut(): void;

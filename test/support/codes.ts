@@ -68,18 +68,18 @@ export async function expire({ collections }: Pick<TestApi, 'collections'>, chal
   await collections.challenges.updateOne({ _id: challengeId }, { $set: { expires_at: new Date(0) } });
 }
 
-/** Asks for a code to verify the caller's address. Throws if the answer is not 202. */
+/** Asks for a code to verify the caller's email address. Throws if the answer is not 202. */
 export async function requestVerification(on: ApiDriver, caller: Caller): Promise<string> {
   return (await dataOf(on.requestEmailVerification(bearer(caller)), 202)).challenge_id;
 }
 
-/** Asks for a code to change the caller's address. Throws if the answer is not 202. */
+/** Asks for a code to change the caller's email address. Throws if the answer is not 202. */
 export async function requestChange(on: ApiDriver, caller: Caller, new_email: string): Promise<string> {
   const body = { current_password: password, new_email };
   return (await dataOf(on.requestEmailChange(body, bearer(caller)), 202)).challenge_id;
 }
 
-/** Confirms a change of the address, with the right code unless another code is given. */
+/** Confirms a change of the email address, with the right code unless another code is given. */
 export async function confirmChange(
   on: GroupApi,
   caller: Caller,
@@ -90,12 +90,12 @@ export async function confirmChange(
   return on.confirmEmailChange(body, bearer(caller));
 }
 
-/** Changes the caller's address. Throws if the answer is not 200. */
+/** Changes the caller's email address. Throws if the answer is not 200. */
 export async function changeEmail(on: GroupApi, caller: Caller, new_email: string): Promise<void> {
   await dataOf(confirmChange(on, caller, await requestChange(on, caller, new_email)));
 }
 
-/** Returns the token that undoes the account's newest change of address, derived as the worker derives it. */
+/** Returns the token that undoes the account's newest change of email address, derived as the worker derives it. */
 export async function undoTokenOf({ collections }: Pick<TestApi, 'collections'>, userId: string): Promise<string> {
   const rows = await collections.outbox
     .find({ 'event.subject': userId, topic: 'service.auth.events.notice' })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The Redis user that a page of the documentation creates for a sibling, if `KEY_PREFIX` is `auth`. */
+/** The Redis user that a page of the documentation creates for an internal service, if `KEY_PREFIX` is `auth`. */
 export interface DocumentedAcl {
   /** Name of the user in the page's line. */
   readonly user: string;

@@ -95,7 +95,7 @@ export async function driveWorker(api: TestApi): Promise<void> {
     async () => (await users.countDocuments({ _id: { $in: dueIds } })) === 0,
   );
   const isChanged = { _id: lapsed.user_id, former_emails: { $exists: false }, pending_email: { $exists: false } };
-  await eventually('the lapsed addresses are gone', async () => (await users.countDocuments(isChanged)) === 1);
+  await eventually('the lapsed email addresses are gone', async () => (await users.countDocuments(isChanged)) === 1);
   const isOff = { _id: guarded.user_id, totp: { $exists: false } };
   await eventually('the due second factor is gone', async () => (await users.countDocuments(isOff)) === 1);
   await eventually('the events are delivered', async () => (await outbox.countDocuments({ state: 'pending' })) === 0);

@@ -4,7 +4,7 @@ import { password } from './accounts.ts';
 import { apiAt } from './api-driver.ts';
 import { type Timed, timed } from './timed.ts';
 
-/** Input of the thread, which logs in to each address, all at once, and posts its answers. */
+/** Input of the thread, which logs in to each email address, all at once, and posts its answers. */
 export interface FloodOrder {
   readonly base: string;
   readonly emails: readonly string[];

@@ -105,7 +105,7 @@ export async function signToken(
 export interface TestGateway {
   /** `ws://…` of its streams. */
   readonly base: string;
-  /** Opens the device's stream with a fresh token, and reads its `hello`. */
+  /** Opens the device's stream with a new token, and reads its `hello`. */
   open(device: Device): Promise<PushClient>;
   /** Returns the sum of a metric's values with these labels. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
@@ -115,7 +115,7 @@ export interface TestGateway {
 }
 
 /**
- * Starts a gateway in this process. `env` overrides the scene's environment. It waits for Redis for long, so that no
+ * Starts a gateway in this process. `env` overrides the fixture's environment. It waits for Redis for long, so that no
  * stall of the machine refuses a stream; `redisTimeoutMs: undefined` is as in production.
  */
 export async function startTestGateway(

@@ -6,7 +6,7 @@ import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import type { KeyEntry } from '@auth-account/verifier/access-token';
 import { testEnvironment } from './test-environment.ts';
 
-/** Siblings that may read revocations. The pantry has two secrets, as in a rotation. */
+/** Internal services that may read revocations. The pantry has two secrets, as in a rotation. */
 const kids = ['pantry.1', 'pantry.2', 'recipes'] as const;
 export type InternalServiceKid = (typeof kids)[number];
 
@@ -15,7 +15,7 @@ const secretOf = (kid: InternalServiceKid) => createHash('sha256').update(`secre
 
 /** Returns the path of the file with the secrets, and writes the file if it is missing. */
 export function internalServiceSecretsFile(keysDir: string): string {
-  const path = join(keysDir, 'sibling-secrets.json');
+  const path = join(keysDir, 'internal-service-secrets.json');
   if (existsSync(path)) return path;
   const keys: KeyEntry[] = kids.map((kid) => ({ kty: 'oct', kid, k: secretOf(kid) }));
   const written = `${path}.${process.pid}`;
@@ -25,7 +25,7 @@ export function internalServiceSecretsFile(keysDir: string): string {
   return path;
 }
 
-/** Returns the credential that a sibling presents. */
+/** Returns the credential that an internal service presents. */
 export const internalServiceCredential = (kid: InternalServiceKid = 'pantry.1'): string => `${kid}.${secretOf(kid)}`;
 
 /** Marks the prefix's deny list as complete, as a worker does. */

@@ -15,7 +15,7 @@ export type MailSettings = Pick<
 /** Bound for the mails of one kind that an account gets in a day. */
 export interface MailBound {
   /** Returns the number of mails by the settings of the limits. */
-  most(settings: MailSettings): number;
+  max(settings: MailSettings): number;
   /** The rule that bounds what causes the mail, or the state of the account that does. */
   readonly by: { readonly rule: LimitRule } | { readonly state: string };
   /** The rest of the docs' sentence. */
@@ -24,21 +24,23 @@ export interface MailBound {
 
 /** Most passkeys, identities and recovery codes of an account, as the api has them. */
 const [passkeys, identities, lastCodes] = [20, 10, 3];
-/** Counts of codes for an account whose places all ask: strangers, known places, and a device and network that stay. */
+/**
+ * Counts of codes for an account whose devices all ask: unknown ones, known ones, and a device and network that stay.
+ */
 const codeCounts = 4;
 
 /** All purposes of codes share their counts. */
 const code: MailBound = {
-  most: ({ CODE_LIMIT_PER_ACCOUNT }) => codeCounts * CODE_LIMIT_PER_ACCOUNT,
+  max: ({ CODE_LIMIT_PER_ACCOUNT }) => codeCounts * CODE_LIMIT_PER_ACCOUNT,
   by: { rule: 'code_account' },
   more: ', all purposes together, each code up to four times',
 };
 const factor: MailBound = {
-  most: ({ FACTOR_CHANGE_LIMIT_PER_USER: most }) => most,
+  max: ({ FACTOR_CHANGE_LIMIT_PER_USER: max }) => max,
   by: { rule: 'factor_account' },
   more: ', on, off and new recovery codes together',
 };
-const deletion: MailBound = { most: ({ DELETION_LIMIT_PER_USER: most }) => most, by: { rule: 'deletion_account' } };
+const deletion: MailBound = { max: ({ DELETION_LIMIT_PER_USER: max }) => max, by: { rule: 'deletion_account' } };
 const removal: MailBound = { ...code, more: ', because each order takes a code from the mailbox' };
 
 /**
@@ -54,45 +56,45 @@ export const mailBounds: Readonly<Record<CodePurpose | NotificationPurpose, Mail
   second_factor_removal: code,
   login: code,
   identity_link: code,
-  new_device: { most: () => 10, by: { state: 'the times of the latest ten' } },
+  new_device: { max: () => 10, by: { state: 'the times of the latest ten' } },
   password_changed: {
-    most: (settings) => settings.PASSWORD_CHANGE_LIMIT_PER_USER + code.most(settings),
+    max: (settings) => settings.PASSWORD_CHANGE_LIMIT_PER_USER + code.max(settings),
     by: { rule: 'password_account' },
     more: ', and one for each code that resets it',
   },
-  password_guessed: { most: () => 1, by: { state: 'the time of the latest' } },
+  password_guessed: { max: () => 1, by: { state: 'the time of the latest' } },
   email_changed: {
-    most: ({ CODE_LIMIT_PER_ACCOUNT: most }) => most,
+    max: ({ CODE_LIMIT_PER_ACCOUNT: max }) => max,
     by: { rule: 'code_account' },
-    more: ', to the old address, and to each only once in three days',
+    more: ', to the old email address, and to each only once in three days',
   },
   deletion_scheduled: deletion,
   deletion_cancelled: { ...deletion, more: ', because each cancels an order' },
-  address_in_use: { most: ({ CODE_LIMIT_PER_ACCOUNT: most }) => most, by: { rule: 'code_recipient' } },
+  address_in_use: { max: ({ CODE_LIMIT_PER_ACCOUNT: max }) => max, by: { rule: 'code_recipient' } },
   second_factor_on: factor,
   second_factor_off: factor,
-  second_factor_guessed: { most: () => 1, by: { state: 'the time of the latest' } },
+  second_factor_guessed: { max: () => 1, by: { state: 'the time of the latest' } },
   second_factor_removal_ordered: removal,
   second_factor_removal_stopped: removal,
   recovery_codes: {
-    most: ({ FACTOR_CHANGE_LIMIT_PER_USER: sets }) => sets + lastCodes * (sets + 1),
+    max: ({ FACTOR_CHANGE_LIMIT_PER_USER: sets }) => sets + lastCodes * (sets + 1),
     by: { rule: 'factor_account' },
     more: ', and for each set the use of its last three',
   },
-  passkey_added: { most: ({ PASSKEY_ADD_LIMIT_PER_USER: most }) => most, by: { rule: 'passkey_account' } },
+  passkey_added: { max: ({ PASSKEY_ADD_LIMIT_PER_USER: max }) => max, by: { rule: 'passkey_account' } },
   passkey_removed: {
-    most: ({ PASSKEY_ADD_LIMIT_PER_USER: added }) => passkeys + added,
+    max: ({ PASSKEY_ADD_LIMIT_PER_USER: added }) => passkeys + added,
     by: { rule: 'passkey_account' },
     more: ', and the 20 that it may have had',
   },
-  identity_linked: { most: ({ IDENTITY_ADD_LIMIT_PER_USER: most }) => most, by: { rule: 'identity_account' } },
+  identity_linked: { max: ({ IDENTITY_ADD_LIMIT_PER_USER: max }) => max, by: { rule: 'identity_account' } },
   identity_unlinked: {
-    most: ({ IDENTITY_ADD_LIMIT_PER_USER: linked }) => identities + linked,
+    max: ({ IDENTITY_ADD_LIMIT_PER_USER: linked }) => identities + linked,
     by: { rule: 'identity_account' },
     more: ', and the ten that it may have had',
   },
   provider_notice: {
-    most: ({ IDENTITY_ADD_LIMIT_PER_USER: linked }) => identities + linked,
+    max: ({ IDENTITY_ADD_LIMIT_PER_USER: linked }) => identities + linked,
     by: { state: 'one for each identity' },
   },
 };

@@ -32,12 +32,12 @@ export async function startObedientApp(first: string, second: string, handshake:
 
   async function move(): Promise<Move> {
     await stream.ended;
-    const [notified, closed] = frames.slice(-2);
-    const frame = JSON.parse(notified?.payload.toString() ?? '{}') as { type?: string; after_ms?: number };
+    const [announced, closed] = frames.slice(-2);
+    const frame = JSON.parse(announced?.payload.toString() ?? '{}') as { type?: string; after_ms?: number };
     if (frame.type !== 'reconnect' || closed?.opcode !== 8)
       throw new Error('the stream ended without a reconnect frame');
     const afterMs = frame.after_ms ?? Number.NaN;
-    const wait = Math.max(0, (notified?.at ?? 0) + afterMs - performance.now());
+    const wait = Math.max(0, (announced?.at ?? 0) + afterMs - performance.now());
     await new Promise((resolve) => setTimeout(resolve, wait));
     const arrivedAt = performance.now();
     const next = openRawStream(second, handshake);

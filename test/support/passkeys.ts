@@ -81,7 +81,7 @@ export async function stepUpByPasskey(
   return (await dataOf(confirmStepUp(on, caller, challenge_id, { method: 'passkey', credential }))).step_up_token;
 }
 
-/** Makes the password void, as an undo does. */
+/** Makes the password unusable, as an undo does. */
 export async function revokePassword(
   on: Pick<TestApi, 'collections'>,
   { user_id }: Pick<Account, 'user_id'>,

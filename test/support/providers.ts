@@ -7,7 +7,7 @@ import type { GroupApi } from './groups.ts';
 import type { Answer } from './http-client.ts';
 
 /**
- * Settings of providers for the apis of tests: `office`, which gives out the addresses of `office.example`, and
+ * Settings of providers for the apis of tests: `office`, which gives out the email addresses of `office.example`, and
  * `partner`, which gives out none. The global set-up has started the server of their keys.
  */
 export function providerSettings(): Record<string, string> {
@@ -69,7 +69,7 @@ export async function logInByProvider(
 /** Field that lets a login by a provider create an account. */
 export const newHome = { space_creation_mode: 'CREATE_NEW_HOME' };
 
-/** Logs in by an identity whose address an account has. Returns what the account must be proved with. */
+/** Logs in by an identity whose email address an account has. Returns what the account must be proved with. */
 export async function demandLink(on: ApiDriver, person: object, provider: Provider = 'office', fields: object = {}) {
   const { status, json, text } = await logInByProvider(on, person, fields, provider);
   if (json.error_code !== 'ERR-ACCOUNT-LINK-REQUIRED') throw new Error(`the login answered ${status}: ${text}`);
@@ -125,16 +125,16 @@ export function exchangingEntry({ issuer, jwksUri }: { readonly issuer: string; 
   };
 }
 
-/** Returns a notice in Apple's form, whose events are JSON in a text. */
+/** Returns a security event token in Apple's form, whose events are JSON in a text. */
 export function signSecurityEventToken(event: object | readonly object[], claims: object = {}): Promise<string> {
   return signIdToken('office', { jti: randomUUID(), events: JSON.stringify(event), ...claims });
 }
 
-/** Sends a notice in Apple's form. */
+/** Sends a security event token in Apple's form. */
 export async function sendSecurityEvent(on: ApiDriver, event: object, claims: object = {}): Promise<Answer> {
   return postSecurityEventToken(on, await signSecurityEventToken(event, claims));
 }
 
-/** Sends a notice as Apple does: without a request id. */
+/** Sends a security event token as Apple does: without a request id. */
 export const postSecurityEventToken = (on: ApiDriver, payload: string): Promise<Answer> =>
   on.receiveProviderNotice({ provider: 'office', payload }, { 'X-Request-ID': '' });

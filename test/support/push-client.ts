@@ -40,7 +40,7 @@ export interface Refusal {
   readonly body: { readonly error_code: string; readonly message: string; readonly details: unknown };
 }
 
-/** Parts of a handshake other than its address. */
+/** Parts of a handshake other than its URL. */
 export interface Credentials {
   /** Sent as `Authorization: Bearer …`. */
   readonly token?: string | undefined;
@@ -90,7 +90,7 @@ export function openStream(base: string, { sessionId, ...credentials }: Handshak
   return openStreamAt(addressOf(base, sessionId), credentials);
 }
 
-/** Opens a stream in the same way, by its whole address. */
+/** Opens a stream in the same way, by its whole URL. */
 async function openStreamAt(url: string, credentials: Credentials, maxLost = 3): Promise<PushClient> {
   for (let lost = 0; ; lost += 1) {
     const client = await connect(url, credentials);
@@ -98,7 +98,7 @@ async function openStreamAt(url: string, credentials: Credentials, maxLost = 3):
   }
 }
 
-/** Opens a stream by its whole address and waits for `hello`. Throws if the stream is refused, or ends first. */
+/** Opens a stream by its whole URL and waits for `hello`. Throws if the stream is refused, or ends first. */
 export async function openGreeted(url: string, credentials: Credentials, maxLost?: number): Promise<StreamClient> {
   const stream = await openStreamAt(url, credentials, maxLost);
   const gone = stream.closed.then(({ code }) => Promise.reject(new Error(`closed with ${code} before hello`)));

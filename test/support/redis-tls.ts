@@ -16,7 +16,7 @@ export interface Certificates {
   readonly server: ClientFiles;
   readonly client: ClientFiles;
   /** A certificate of another authority. */
-  readonly unknownDevice: ClientFiles;
+  readonly otherAuthority: ClientFiles;
   /** An expired certificate of the right authority. */
   readonly expired: ClientFiles;
 }
@@ -64,11 +64,11 @@ export async function makeCertificates(dir: string): Promise<Certificates> {
   await issue('server', 'authority', 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth');
   await issue('client', 'authority', 'extendedKeyUsage=clientAuth');
   await issue('expired', 'authority', 'extendedKeyUsage=clientAuth', '-1');
-  await issue('stranger', 'other', 'extendedKeyUsage=clientAuth');
+  await issue('other-client', 'other', 'extendedKeyUsage=clientAuth');
   return {
     authority: path('authority.crt'),
     ...{ server: filesOf('server'), client: filesOf('client') },
-    ...{ unknownDevice: filesOf('stranger'), expired: filesOf('expired') },
+    ...{ otherAuthority: filesOf('other-client'), expired: filesOf('expired') },
   };
 }
 

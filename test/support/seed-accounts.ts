@@ -36,7 +36,7 @@ export function newAccountSeed(passwordHash: string): AccountSeed {
   };
 }
 
-/** Writes accounts with this password hash, and returns their addresses. */
+/** Writes accounts with this password hash, and returns their email addresses. */
 export async function seedAccounts(collections: Collections, count: number, passwordHash: string): Promise<string[]> {
   const seeds = Array.from({ length: count }, () => newAccountSeed(passwordHash));
   await collections.groups.insertMany(seeds.map(({ group }) => group));

@@ -20,7 +20,7 @@ export interface SentCommands {
   close(): void;
 }
 
-/** Returns the address with which a service's client reports its commands. */
+/** Returns the URL with which a service's client reports its commands. */
 export function monitored(mongodbUri: string): string {
   const uri = new URL(mongodbUri);
   uri.searchParams.set('monitorCommands', 'true');
@@ -28,7 +28,7 @@ export function monitored(mongodbUri: string): string {
 }
 
 /**
- * Watches each client that a service of this process connects from now on with an address of {@link monitored}. The
+ * Watches each client that a service of this process connects from now on with a URL of {@link monitored}. The
  * services open their clients themselves and hand them to nobody, so the watch hooks into `connect`.
  */
 export function watchSentCommands(): SentCommands {

@@ -24,7 +24,7 @@ export interface OwnProcess {
 
 /** A service as a separate process. */
 export interface ServiceProcess extends OwnProcess {
-  /** Address for apps: `http://…` or, of the gateway, `ws://…`. */
+  /** URL for apps: `http://…` or, of the gateway, `ws://…`. */
   readonly base: string;
   /** `http://…` of its probes. */
   readonly opsBase: string;
@@ -85,8 +85,8 @@ export async function startApiProcess(env: Environment): Promise<ServiceProcess>
 }
 
 /**
- * Starts the process and waits until it listens. `env`: the environment of a scene, and more. Throws with the exit code
- * and the output if the process ends first.
+ * Starts the process and waits until it listens. `env`: the environment of a fixture, and more. Throws with the exit
+ * code and the output if the process ends first.
  */
 export async function startGatewayProcess(env: Environment): Promise<ServiceProcess> {
   const given = { PUSH_PORT: '0', PUSH_OPS_PORT: '0', ...gatewayEnvironment(env) };
@@ -94,7 +94,9 @@ export async function startGatewayProcess(env: Environment): Promise<ServiceProc
   return { ...started, base: `ws://127.0.0.1:${ports[0]}`, opsBase: `http://127.0.0.1:${ports[1]}` };
 }
 
-/** Short intervals, so that tests need not wait; yet a worker that looks more often costs more than what it waits for. */
+/**
+ * Short intervals, so that tests need not wait; yet a worker that looks more often costs more than what it waits for.
+ */
 export const quickWorker = {
   RELAY_INTERVAL_MS: '100',
   DENY_LIST_INTERVAL_MS: '250',

@@ -16,7 +16,7 @@ export interface Passed extends Pick<Answer, 'status' | 'text'> {
   readonly location?: string;
 }
 
-/** An attacker between a sibling and the api, who can read and change all traffic. */
+/** An attacker between a resource server and the api, who can read and change all traffic. */
 export interface TamperingProxy {
   readonly base: string;
   /** Lets `answer` answer each request from now on. Its `forward` asks the api. */

@@ -70,7 +70,7 @@ async function untilRedisIsReady(checks: readonly Check[]): Promise<void> {
   await waitUntil(isReady, { what: 'Redis to be ready', timeoutMs: 60_000, intervalMs: 5 });
 }
 
-/** Starts the api with cheap hashes and without a warm-up, unless told otherwise. */
+/** Starts the api with cheap hashes and without a warm-up, unless the options say otherwise. */
 export async function startTestApi(
   env: Readonly<Record<string, string>> = {},
   overrides: Parameters<typeof compose>[1] = {},
@@ -94,8 +94,8 @@ export async function startTestApi(
     if (env.REDIS_URL === undefined) await untilRedisIsReady(parts.readiness);
     return parts;
   };
-  // Some tests start without Redis. Limits are counted in memory if Redis answers too slowly. With an hour, no stall of a machine changes counts. A
-  // warm-up would save no time here.
+  // Some tests start without Redis. Limits are counted in memory if Redis answers too slowly. With an hour, no stall of
+  // a machine changes counts. A warm-up would save no time here.
   const upgradeTimes = { unknownMs: 500 };
   const quick = { limitTimeoutMs: 3_600_000, warmUpLimitMs: 0, upgradeTimes, createHashThreads: shareHashThreads };
   const composed = compose({ config, logger, metrics }, { ...quick, ...overrides });

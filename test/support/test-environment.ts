@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { requestLimits } from '../../services/api/src/limits/limits-table.ts';
 
-/** Returns the addresses of the shared servers of the test run, which the global set-up has set. */
+/** Returns the URLs of the shared servers of the test run, which the global set-up has set. */
 export function testEnvironment(): { mongodbUri: string; redisUrl: string; keysDir: string } {
   const { TEST_MONGODB_URI, TEST_REDIS_URL, TEST_KEYS_DIR } = process.env;
   if (!TEST_MONGODB_URI || !TEST_REDIS_URL || !TEST_KEYS_DIR) throw new Error('the global set-up has not run');

@@ -26,7 +26,7 @@ export interface StreamTokens {
 
 /**
  * `settings` override the environment of a test. `only` overrides the result for one service, for example with another
- * address of Redis.
+ * URL of Redis.
  */
 export async function startTestServices(
   settings: Readonly<Record<string, string>> = {},

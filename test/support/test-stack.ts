@@ -24,9 +24,9 @@ export interface TestStack extends ApiDriver {
   readonly opsPorts: Readonly<Record<ServiceName, string>>;
   readonly redis: LocalRedis;
   readonly receiver: Receiver;
-  /** Address of the api for apps. */
+  /** URL of the api for apps. */
   readonly apiUrl: string;
-  /** Address of the gateway for apps: `ws://…`. */
+  /** URL of the gateway for apps: `ws://…`. */
   readonly pushUrl: string;
   readonly collections: Collections;
   /** Output of the services, by service. */

@@ -9,7 +9,7 @@ import type { Answer } from './http-client.ts';
 import { shareHashThreads } from './shared-hash-threads.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from './test-api.ts';
 
-/** The clock of all apis of a scene. It moves only when the test moves it. */
+/** The clock of all apis of a fixture. It moves only when the test moves it. */
 export interface TestClock {
   /** Milliseconds since the epoch. */
   now(): number;

@@ -84,13 +84,13 @@ export interface StoredSession {
   readonly token: string;
 }
 
-/** Returns an attempt that the limits admit. It records its result in `told`. */
-export const recordedAttempt = (notified: unknown[]): LoginAttempt => ({
+/** Returns an attempt that the limits admit. It records its result in `limitCalls`. */
+export const recordedAttempt = (limitCalls: unknown[]): LoginAttempt => ({
   async fail() {
-    notified.push('failed');
+    limitCalls.push('failed');
     return { isLast: false };
   },
-  succeed: async () => void notified.push('succeeded'),
+  succeed: async () => void limitCalls.push('succeeded'),
 });
 
 const accessTokenTtlSeconds = 600;
@@ -102,7 +102,7 @@ export function bearerOf({ document }: Pick<StoredSession, 'document'>): Verifie
   return { user_id, sid, device_id, ...claims, exp: 2_000_000_000 };
 }
 
-/** Returns the scene's sessions, and a list of the reads of one session, in order. */
+/** Returns the fixture's sessions, and a list of the reads of one session, in order. */
 export function readsOf({ sessions }: Pick<UseCaseFixture, 'sessions'>) {
   const reads: ('find' | 'confirmed')[] = [];
   const counted: SessionStore = {
@@ -135,7 +135,7 @@ export async function openUseCaseFixture(): Promise<UseCaseFixture> {
     ttlSeconds: accessTokenTtlSeconds,
     now: () => time,
   });
-  const notified = recordingCommit(mongo, stores);
+  const recorded = recordingCommit(mongo, stores);
   const tokenOf = ({ _id: sessionId, kid, nonce, gen }: SessionDocument, generation = gen) =>
     refreshTokens.issue({ kid, sessionId, generation }, Buffer.from(nonce.value()));
 
@@ -144,7 +144,7 @@ export async function openUseCaseFixture(): Promise<UseCaseFixture> {
     collections,
     users,
     sessions,
-    ...notified,
+    ...recorded,
     refreshKeys,
     refreshTokens,
     issueTokens: createIssueTokens({ signAccessToken, refreshTokens, accessTokenTtlSeconds, pushPublicUrl, now }),
@@ -157,7 +157,7 @@ export async function openUseCaseFixture(): Promise<UseCaseFixture> {
     async session(fields = {}) {
       const made: SessionDocument = { ...sessionDocumentOf(refreshTokens.currentKid, now()), ...fields };
       const token = refreshTokens.hasKey(made.kid) ? tokenOf(made) : '';
-      const document = { ...made, token: hashOf(token), ...aheadOf(refreshTokens, made) };
+      const document = { ...made, token: hashOf(token), ...precomputedOf(refreshTokens, made) };
       await collections.sessions.insertOne(document);
       return { document, token };
     },
@@ -169,7 +169,7 @@ export async function openUseCaseFixture(): Promise<UseCaseFixture> {
     tokenOf,
     asStored: (_id) => collections.sessions.findOne({ _id }),
     async clear() {
-      const { audited, announced, published, messages, verdicts } = notified;
+      const { audited, announced, published, messages, verdicts } = recorded;
       for (const list of [audited, announced, published, messages, verdicts]) list.splice(0);
       const { sessions, users, outbox } = collections;
       await Promise.all([sessions.deleteMany(), users.deleteMany(), outbox.deleteMany()]);
@@ -181,7 +181,7 @@ export async function openUseCaseFixture(): Promise<UseCaseFixture> {
   };
 }
 
-function aheadOf(refreshTokens: RefreshTokens, { _id: sessionId, kid, nonce, gen: generation }: SessionDocument) {
+function precomputedOf(refreshTokens: RefreshTokens, { _id: sessionId, kid, nonce, gen: generation }: SessionDocument) {
   if (!refreshTokens.hasKey(kid)) return {};
   return { ahead: precomputedHashes(refreshTokens, { kid, sessionId, generation }, Buffer.from(nonce.value())) };
 }

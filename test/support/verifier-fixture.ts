@@ -32,15 +32,15 @@ export interface OpenedVerifier extends JudgingVerifier {
 }
 
 /**
- * An api with a Redis of its own, and siblings that read its deny list as the user of docs/verifying.md, unless they
- * get another source.
+ * An api with a Redis of its own, and resource servers that read its deny list as the user of docs/verifying.md, unless
+ * they get another source.
  */
 export interface VerifierFixture {
   readonly api: TestApi;
   /** Client with all rights, like the services. */
   readonly admin: Redis;
   readonly denyList: DenyList;
-  /** URL of Redis for the sibling's user. */
+  /** URL of Redis for the resource server's user. */
   readonly internalServiceUrl: string;
   /** Marks the deny list as complete, as a worker does. */
   completeDenyList(): Promise<void>;
@@ -131,7 +131,7 @@ function judging(verifier: Verifier): JudgingVerifier {
   return { ...verifier, verdict, until };
 }
 
-/** Opens the verifier of a sibling of these services, which reads their deny list at this address of Redis. */
+/** Opens the verifier of a resource server of these services, which reads their deny list at this URL of Redis. */
 export function openInternalService(
   { name, api }: Pick<TestServices, 'name' | 'api'>,
   REDIS_URL: string,

@@ -43,8 +43,8 @@ export function newDeletedEvent(): AccountEventOf<'service.auth.events.deleted'>
   return createAccountEvent('service.auth.events.deleted', data, newAccountOrigin());
 }
 
-/** Returns a notice to a user, by default of a new device, in English. */
-export function newNotice(
+/** Returns a notification to a user, by default of a new device, in English. */
+export function newNotification(
   fields: Partial<AccountEventOf<'service.auth.events.notice'>['data']> = {},
 ): AccountEventOf<'service.auth.events.notice'> {
   const data = { user_id: randomUUID(), purpose: 'new_device', locale: 'en', ...fields } as const;

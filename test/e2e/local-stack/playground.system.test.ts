@@ -264,7 +264,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       await phoneOf('Anna').getByText('this phone').waitFor();
     });
 
-    test('in the story of an unknown device the owner is told of it, and ends its session', async () => {
+    test('in the story of an unknown device the owner is notified of it, and ends its session', async () => {
       await open();
       await play('Not me!');
       await drawn(/DELETE \/auth\/sessions\/…/);
@@ -298,7 +298,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       });
     });
 
-    test('in the story of a provider an address joins no accounts, a proof links them, and a new person registers', async () => {
+    test('in the story of a provider an email address joins no accounts, a proof links them, and a new person registers', async () => {
       await open();
       await play('Local ID');
       const requests = (path: string) => async () => (await lines()).filter((line) => line.includes(`POST ${path}`));
@@ -326,7 +326,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       await phoneOf('Anna').getByRole('button', { name: 'Log out' }).waitFor();
     });
 
-    test('in the story of a stolen mailbox the owner is told of the ordered removal, and stops it', async () => {
+    test('in the story of a stolen mailbox the owner is notified of the ordered removal, and stops it', async () => {
       await open();
       await play('Stolen mailbox');
       await drawn(/POST \/auth\/second-factor-removal\/confirm/);

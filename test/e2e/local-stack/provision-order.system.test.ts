@@ -29,13 +29,13 @@ const bareEnv = () => ({
 });
 
 describe('the order in which MongoDB and Redis are provided', () => {
-  test('an address in the environment is used as it is, and nothing else is tried', async () => {
+  test('a URL in the environment is used as it is, and nothing else is tried', async () => {
     const env = { ...bareEnv(), MONGODB_URI: 'mongodb://db.example/?replicaSet=rs0' };
     expect(await provideMongodb({ log, env })).toEqual({ external: true });
     expect(lines).toEqual(['MongoDB: MONGODB_URI set? yes']);
   });
 
-  test('an address in a file counts as set', async () => {
+  test('a URL in a file counts as set', async () => {
     const env = { ...bareEnv(), REDIS_URL_FILE: '/run/secrets/redis' };
     expect(await provideRedis({ log, env })).toEqual({ external: true });
   });

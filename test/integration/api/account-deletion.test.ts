@@ -66,11 +66,11 @@ describe('an order to delete the account', () => {
     const rows = await fixture.rows();
     expect(fixture.published).toEqual(rows.map(({ event }) => event));
     const { requestId } = fixture.origin;
-    const notice = { user_id: user._id, purpose: 'deletion_scheduled', locale: 'ru', deletes_at };
+    const notification = { user_id: user._id, purpose: 'deletion_scheduled', locale: 'ru', deletes_at };
     expect(rows.map(({ event: { type, data, time, requestid } }) => [type, data, time, requestid])).toEqual(
       [
         ['deletion_scheduled', { user_id: user._id, scheduled_at: at.toISOString(), deletes_at }],
-        ['notice', notice],
+        ['notice', notification],
       ].map(([type, data]) => [`service.auth.events.${type}`, data, at.toISOString(), requestId]),
     );
     const ids = { user_id: user._id, session_id: phone.document._id };
@@ -79,7 +79,7 @@ describe('an order to delete the account', () => {
       [{ event: 'session.revoked', ...ids, reason }, fixture.origin],
     ]);
     expect(fixture.announced).toEqual([{ sessionIds: [phone.document._id], reason: 'SESSION_REVOKED', requestId, at }]);
-    expect(fixture.notified).toEqual([user.email, 'succeeded', ['deletion', user.email]]);
+    expect(fixture.limitCalls).toEqual([user.email, 'succeeded', ['deletion', user.email]]);
     expect(fixture.verdicts).toEqual([false, true]);
   });
 
@@ -90,7 +90,7 @@ describe('an order to delete the account', () => {
     expect(await fixture.asStored(phone.document._id)).toMatchObject({ is_revoked: false });
     expect([await fixture.rows(), fixture.published, fixture.announced, fixture.audited]).toEqual([[], [], [], []]);
     // The request does not count as an order of the day either.
-    expect(fixture.notified).toEqual([user.email, 'succeeded']);
+    expect(fixture.limitCalls).toEqual([user.email, 'succeeded']);
   });
 
   test('an order to delete the account is refused with a wrong password', async () => {
@@ -140,13 +140,13 @@ describe('a deletion order with a code', () => {
       { event: 'account.deletion_scheduled', user_id: user._id, session_id: undefined },
       fixture.origin,
     ]);
-    expect([fixture.notified, fixture.verdicts]).toEqual([
+    expect([fixture.limitCalls, fixture.verdicts]).toEqual([
       ['try', ['deletion', user.email]],
       [false, true],
     ]);
   });
 
-  test('a deletion order with a code invalidates the password and all codes of an unverified address, without a hash', async () => {
+  test('a deletion order with a code invalidates the password and all codes of an unverified email address, without a hash', async () => {
     const pending = { pending_email: 'new@example.com', pending_email_until: new Date(0) };
     const hash = '$argon2id$v=19$m=8,t=1,p=1$c2FsdA$ZGlnZXN0';
     const { user } = await account({ known_devices: ['phone'], password_hash: hash, deletes_at: after(3), ...pending });
@@ -174,7 +174,7 @@ describe('a deletion order with a code', () => {
     expect(fixture.published).toEqual(rows.map(({ event }) => event));
   });
 
-  test('a deletion order with a code leaves the password of a verified address', async () => {
+  test('a deletion order with a code leaves the password of a verified email address', async () => {
     const { user } = await account();
     // Even if it was verified only after the code was compared.
     const checkCode: AccountDeps['checkCode'] = async (...given) => {

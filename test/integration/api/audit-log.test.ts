@@ -171,19 +171,19 @@ test('an invite that is created or revoked is an audit event, but its replay or 
 
 test('a change of group is an audit event, and so is what follows for the group that was left', async () => {
   const stack = { ...api, collections: collectionsOf(mongo.db(name)) };
-  const [owner, unknownDevice] = [await newSession(api), await newSession(api)];
+  const [owner, otherUser] = [await newSession(api), await newSession(api)];
   const { home_group_id } = owner;
   const invite = await insertInvite(stack, home_group_id);
   const member = await joinByInvite(stack, invite);
   lines.splice(0);
 
-  await accept(stack, unknownDevice, invite);
-  const { user_id, session_id } = unknownDevice;
+  await accept(stack, otherUser, invite);
+  const { user_id, session_id } = otherUser;
   const outcome = 'success';
   expect(takeEvents()).toEqual([
-    { event: 'group.left', outcome, user_id, session_id, home_group_id: unknownDevice.home_group_id },
+    { event: 'group.left', outcome, user_id, session_id, home_group_id: otherUser.home_group_id },
     { event: 'group.joined', outcome, user_id, session_id, home_group_id },
-    { event: 'group.closed', outcome, user_id, home_group_id: unknownDevice.home_group_id },
+    { event: 'group.closed', outcome, user_id, home_group_id: otherUser.home_group_id },
   ]);
   await removeMember(stack, owner, user_id);
   expect(takeEvents()).toEqual([

@@ -22,12 +22,12 @@ import {
 
 let fixture: UseCaseFixture;
 /** Calls to the limits, in order. */
-let notified: unknown[];
+let limitCalls: unknown[];
 beforeAll(async () => {
   fixture = await openUseCaseFixture();
 });
 beforeEach(async () => {
-  notified = [];
+  limitCalls = [];
   await fixture.clear();
 });
 afterAll(() => fixture.close());
@@ -43,11 +43,11 @@ const hasher: ReauthenticateDeps['hasher'] = {
 };
 const limits: ReauthenticateDeps['limits'] & ChangePasswordDeps['limits'] = {
   async guess(login) {
-    notified.push(login);
-    return recordedAttempt(notified);
+    limitCalls.push(login);
+    return recordedAttempt(limitCalls);
   },
   async changePassword(userId) {
-    notified.push(userId);
+    limitCalls.push(userId);
   },
 };
 
@@ -129,11 +129,11 @@ describe('a change of the password', () => {
     expect(fixture.announced).toEqual([
       { sessionIds: [tablet.document._id], reason: 'SESSION_REVOKED', requestId, at },
     ]);
-    expect(notified).toEqual([user.email, 'succeeded', user]);
+    expect(limitCalls).toEqual([user.email, 'succeeded', user]);
     expect(fixture.verdicts).toEqual([false, true]);
   });
 
-  test('a change of the password invalidates every open code, and a pending change of the address', async () => {
+  test('a change of the password invalidates every open code, and a pending change of the email address', async () => {
     const until = new Date(fixture.now().getTime() + 600_000);
     const { user, phone } = await account({
       pending_email: 'new@example.com',
@@ -161,7 +161,7 @@ describe('a change of the password', () => {
     await expect(change(phone, {}, { current_password: 'wrong' })).rejects.toMatchObject({
       code: 'ERR-REAUTHENTICATION-FAILED',
     });
-    expect(notified).toEqual([user.email, 'failed']);
+    expect(limitCalls).toEqual([user.email, 'failed']);
     const ids = { user_id: user._id, session_id: phone.document._id };
     expect(fixture.audited).toEqual([[{ event: 'reauthentication.failed', ...ids }, fixture.origin]]);
     expect(await stored(user._id)).toEqual(user);
@@ -170,7 +170,7 @@ describe('a change of the password', () => {
 
   test.each<[string, object]>([
     ['another change of the password', { password_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
-    ['a change of the address', { email_key: 'other@example.com' }],
+    ['a change of the email address', { email_key: 'other@example.com' }],
   ])('a change of the password is refused if %s has come in between', async (_, set) => {
     const { user, phone, tablet } = await account();
     const slow: ChangePasswordDeps['hasher'] = {
@@ -222,7 +222,7 @@ describe('a change of the password', () => {
   test('a change of the password of a deleted account makes the app refresh', async () => {
     const session = await fixture.session({ user_id: 'nobody' });
     await expect(change(session)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
-    expect(notified).toEqual([]);
+    expect(limitCalls).toEqual([]);
   });
 });
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 let lastAddress = 0;
-/** Returns an address that no other test uses. */
+/** Returns an email address that no other test uses. */
 const newNetwork = () => {
   lastAddress += 1;
   return `203.0.${lastAddress >> 8}.${lastAddress & 255}`;
@@ -40,13 +40,13 @@ const statuses = async (count: number, one: (i: number) => ReturnType<typeof ask
 };
 const [five, refused] = [Array<number>(5).fill(202), 429];
 
-/** Returns a client of the api whose requests come from this address. */
+/** Returns a client of the api whose requests come from this network. */
 const at = (address: string, device?: string): GroupApi => withHeaders(api, from(address, device));
 
-/** Registers and logs in from this address. */
+/** Registers and logs in from this network. */
 const knownAt = (address: string, device?: string) => newSession(at(address, device), { device_id: randomUUID() });
 
-/** Registers on a device at the address `home`, and verifies the mailbox at the address `proof`. */
+/** Registers on a device at the network `home`, and verifies the mailbox at the network `proof`. */
 async function verifiedAt(home: string, proof: string, device = newDevice()) {
   const [email, device_id] = [newEmail(), randomUUID()];
   const body = { email, password, device_id, space_creation_mode: 'CREATE_NEW_HOME' };
@@ -67,7 +67,7 @@ describe('codes for one account in a day', () => {
     expect([json.error_code, Number(headers['retry-after']) > 80_000]).toEqual(['ERR-RATE-LIMITED', true]);
   });
 
-  test('an address without an account gets as many codes in a day as one with an account', async () => {
+  test('an email address without an account gets as many codes in a day as one with an account', async () => {
     const email = newEmail();
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
   });
@@ -81,7 +81,7 @@ describe('codes for one account in a day', () => {
   });
 
   // guarantees: codes-of-known-places
-  test('all known devices and networks of an unverified address together get five more codes in a day', async () => {
+  test('all known devices and networks of an unverified email address together get five more codes in a day', async () => {
     const [home, device] = [newNetwork(), newDevice()];
     const { email } = await knownAt(home, device);
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
@@ -119,7 +119,7 @@ describe('codes for one account in a day', () => {
       await logIn(at(away, device), email, { device_id: randomUUID() });
       return ask(email, newNetwork(), device);
     };
-    // The code that has verified the address is one of the five.
+    // The code that has verified the email address is one of the five.
     expect(await statuses(6, askOnNewDevice)).toEqual([...five.slice(1), refused, refused]);
   });
 
@@ -130,7 +130,7 @@ describe('codes for one account in a day', () => {
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
   });
 
-  test('thirty simultaneous requests for a code to one address get five codes', async () => {
+  test('thirty simultaneous requests for a code to one email address get five codes', async () => {
     const email = newEmail();
     const all = await Promise.all(Array.from({ length: 30 }, () => ask(email)));
     expect(all.filter(({ status }) => status === 202)).toHaveLength(5);
@@ -150,7 +150,7 @@ describe('codes for one account in a day', () => {
 });
 
 // guarantees: redis-memory-bounded
-test('codes to very many addresses are counted only for the addresses of the latest requests', async () => {
+test('codes to very many email addresses are counted only for the addresses of the latest requests', async () => {
   const redis = new Redis(testEnvironment().redisUrl);
   const secret = createSecretKey(randomBytes(32));
   const keys = createLimitKeys(uniqueName(), () => secret);
@@ -168,7 +168,7 @@ test('codes to very many addresses are counted only for the addresses of the lat
   redis.disconnect();
 });
 
-describe('codes for a change of the address in a day', () => {
+describe('codes for a change of the email address in a day', () => {
   const change = async (session: TokenPair, new_email: string) =>
     api.requestEmailChange({ current_password: password, new_email }, { ...bearer(session), ...from(newNetwork()) });
   const newUser = () => knownAt(newNetwork());
@@ -177,9 +177,9 @@ describe('codes for a change of the address in a day', () => {
     while (answers.length < count) answers.push(await change(await newUser(), new_email));
     return answers;
   };
-  const notified = ({ status, json }: Answer) => [status, json.error_code, json.details];
+  const refusalOf = ({ status, json }: Answer) => [status, json.error_code, json.details];
 
-  test('one new address gets five codes in a day, however many accounts ask, whether or not it is taken', async () => {
+  test('one new email address gets five codes in a day, however many accounts ask, whether or not it is taken', async () => {
     const [free, { email: taken }] = [newEmail(), await newUser()];
     const refusals: unknown[] = [];
     for (const address of [free, taken]) {
@@ -187,21 +187,21 @@ describe('codes for a change of the address in a day', () => {
       expect(answers.map(({ status }) => status)).toEqual([...five, refused]);
       const wait = Number(answers.at(-1)?.headers['retry-after']);
       expect([wait > 80_000, wait <= 86_400]).toEqual([true, true]);
-      refusals.push(...answers.slice(-1).map(notified));
+      refusals.push(...answers.slice(-1).map(refusalOf));
     }
     expect(refusals[0]).toEqual(refusals[1]);
     expect((await change(await newUser(), free.toUpperCase())).status).toBe(refused);
-    // The account that has the taken address is not limited by this.
+    // The account that has the taken email address is not limited by this.
     expect(await statuses(5, () => ask(taken))).toEqual(five);
   });
 
-  test('an account that has changed its address gets no further codes for another change', async () => {
+  test('an account that has changed its email address gets no further codes for another change', async () => {
     const session = await newUser();
     await changeEmail(api, session, newEmail());
     expect(await statuses(5, () => change(session, newEmail()))).toEqual([...five.slice(1), refused]);
   });
 
-  test('an account without codes left takes none from the new address', async () => {
+  test('an account without codes left takes none from the new email address', async () => {
     const session = await newUser();
     expect(await statuses(6, () => change(session, newEmail()))).toEqual([...five, refused]);
     const wanted = newEmail();
@@ -210,7 +210,7 @@ describe('codes for a change of the address in a day', () => {
   });
 });
 
-describe('all emails to one address in a day', () => {
+describe('all emails to one email address in a day', () => {
   let on: TestApi;
   beforeAll(async () => {
     const limits = { PASSWORD_CHANGE_LIMIT_PER_USER: '5', DELETION_LIMIT_PER_USER: '5' };
@@ -218,7 +218,7 @@ describe('all emails to one address in a day', () => {
   });
   afterAll(() => on.close());
 
-  /** Returns the headers of a request from this place, of a session if one is given. */
+  /** Returns the headers of a request from this device and network, of a session if one is given. */
   const headersOf = (session?: TokenPair, address = newNetwork(), device?: string) => ({
     ...from(address, device),
     ...(session && bearer(session)),
@@ -237,7 +237,7 @@ describe('all emails to one address in a day', () => {
     }
   }
 
-  /** Lets accounts request a change to the address. Returns how many mails this causes. */
+  /** Lets accounts request a change of the email address. Returns how many mails this causes. */
   async function askForChanges(new_email: string): Promise<number> {
     const before = await on.collections.outbox.countDocuments({ state: 'pending', topic: /code_requested|notice/ });
     for (let i = 0; i < 6; i += 1) {
@@ -251,25 +251,25 @@ describe('all emails to one address in a day', () => {
 
   /**
    * Requests codes of an account, more than it may have, from several networks. If a password is given, first logs in
-   * from each of them, and from more networks than are worth a notice.
+   * from each of them, and from more networks than are worth a notification.
    */
   async function askForCodes(email: string, given?: string): Promise<void> {
     for (let i = 0; i < 12; i += 1) {
-      const place = [newNetwork(), newDevice()] as const;
+      const client = [newNetwork(), newDevice()] as const;
       const login = { email, password: given, device_id: randomUUID() };
-      const session = given && (await on.logIn(login, headersOf(undefined, ...place))).json.data;
+      const session = given && (await on.logIn(login, headersOf(undefined, ...client))).json.data;
       if (i >= 4) continue;
-      for (const each of [place, []] as const) {
+      for (const each of [client, []] as const) {
         await resend('resendPasswordReset', on.requestPasswordReset({ email }, headersOf(undefined, ...each)));
         await resend('resendDeletion', on.requestDeletion({ email }, headersOf(undefined, ...each)));
       }
       if (session) {
-        await resend('resendEmailVerification', on.requestEmailVerification(headersOf(session, ...place)), session);
+        await resend('resendEmailVerification', on.requestEmailVerification(headersOf(session, ...client)), session);
       }
     }
   }
 
-  /** Returns how many mails to its own address an account has caused, by purpose. */
+  /** Returns how many mails to its own email address an account has caused, by purpose. */
   async function mailsTo(userId: string): Promise<Record<string, number>> {
     const rows = await on.collections.outbox.find({ state: 'pending', 'event.subject': userId }).toArray();
     const purposesOf = rows.flatMap(({ event: { data } }) => ('purpose' in data ? [data.purpose] : []));
@@ -280,7 +280,7 @@ describe('all emails to one address in a day', () => {
     ['password_reset', 'account_deletion', 'email_verification'].includes(purpose) ? 'code' : purpose;
 
   // guarantees: mails-per-mailbox
-  test('an unverified address gets 86 emails in a day, whoever registers it: 20 before that, 40 codes, 26 notices', async () => {
+  test('an unverified email address gets 86 emails in a day, whoever registers it: 20 before that, 40 codes, 26 notifications', async () => {
     const email = newEmail();
     expect(await askForChanges(email)).toBe(20);
     const { user_id } = await registerAccount(anywhere, email);
@@ -294,10 +294,10 @@ describe('all emails to one address in a day', () => {
       await anywhere.scheduleDeletion({ current_password: present }, bearer(session));
       await anywhere.restoreAccount({ email, password: present });
     }
-    const notices = { new_device: 10, password_changed: 5, deletion_scheduled: 5, deletion_cancelled: 5 };
-    expect(await mailsTo(user_id)).toEqual({ code: 40, ...notices });
-    // One more mail tells the address that the account has moved to another address. This can be undone for three
-    // days, so no other account gets the address until then.
+    const notifications = { new_device: 10, password_changed: 5, deletion_scheduled: 5, deletion_cancelled: 5 };
+    expect(await mailsTo(user_id)).toEqual({ code: 40, ...notifications });
+    // One more mail notifies the address that the account has moved to another email address. This can be undone for
+    // three days, so no other account gets the email address until then.
     const session = (await anywhere.logIn({ email, password: present })).json.data;
     const body = { current_password: present, new_email: newEmail() };
     const { challenge_id } = await dataOf(anywhere.requestEmailChange(body, bearer(session)), 202);
@@ -308,7 +308,7 @@ describe('all emails to one address in a day', () => {
   });
 
   // guarantees: mails-per-mailbox
-  test('unknown clients cause 25 emails in a day to a verified account: 20 with codes, 5 notices that others want its address', async () => {
+  test('unknown clients cause 25 emails in a day to a verified account: 20 with codes, 5 notifications that others want its email address', async () => {
     const { email, user_id } = await registerAccount(anywhere);
     await on.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date() } });
     await askForCodes(email);
@@ -317,7 +317,7 @@ describe('all emails to one address in a day', () => {
   });
 
   // guarantees: mails-per-mailbox
-  test('an address without an account gets 20 emails in a day, all with codes for changes to it', async () => {
+  test('an email address without an account gets 20 emails in a day, all with codes for changes to it', async () => {
     const email = newEmail();
     const before = await on.collections.outbox.countDocuments({ state: 'pending' });
     await askForCodes(email);

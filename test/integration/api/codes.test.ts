@@ -58,7 +58,7 @@ describe('a request for a code', () => {
   test.each<[string, () => Promise<Partial<CodeRequest>>]>([
     ['has no account', async () => ({})],
     ['must not be written to', async () => ({ userId: (await fixture.user())._id, isWithheld: true })],
-  ])('a request for a code to an address that %s does the same work, and sends nothing', async (_, given) => {
+  ])('a request for a code to an email address that %s does the same work, and sends nothing', async (_, given) => {
     const fields = await given();
     const { challenge_id } = await request(fields);
     const { user_id } = (await fixture.storedChallenge(challenge_id)) as ChallengeDocument;
@@ -127,7 +127,7 @@ describe('a resend of a code', () => {
         { ...origin, locale: 'ru' },
       ],
     ]);
-    expect([fixture.notified, fixture.verdicts]).toEqual([['try'], [false, true]]);
+    expect([fixture.limitCalls, fixture.verdicts]).toEqual([['try'], [false, true]]);
     await untilPublished(user._id);
     expect(publishedTo(user._id)).toEqual([row?.event]);
   });
@@ -177,15 +177,15 @@ describe('a resend of a code', () => {
 
   test.each<[string, 'pending' | 'delivered', CodePurpose, () => Promise<UserDocument>]>([
     [
-      'a new address that nobody has',
+      'a new email address that nobody has',
       'pending',
       'email_change',
       () => fixture.user({ pending_email: 'New@example.com' }),
     ],
-    ['a new address that another account has', 'delivered', 'email_change', () => wanting('other@example.com')],
-    ['the address, whatever the account wants', 'pending', 'password_reset', () => wanting('third@example.com')],
-    ['the account’s own address in another spelling', 'pending', 'email_change', () => respelling()],
-    ['no new address any more', 'pending', 'email_change', () => fixture.user()],
+    ['a new email address that another account has', 'delivered', 'email_change', () => wanting('other@example.com')],
+    ['the email address, whatever the account wants', 'pending', 'password_reset', () => wanting('third@example.com')],
+    ['the account’s own email address in another spelling', 'pending', 'email_change', () => respelling()],
+    ['no new email address any more', 'pending', 'email_change', () => fixture.user()],
     ['nobody', 'delivered', 'password_reset', async () => ({ ...(await fixture.user()), _id: randomUUID() })],
   ])('the event of a resend to %s is stored as %s', async (_, state, asked, person) => {
     const { challenge_id } = await fixture.challenge(await person(), asked);
@@ -193,7 +193,7 @@ describe('a resend of a code', () => {
     expect(await fixture.rows()).toMatchObject([{ state }]);
   });
 
-  /** Stores an account that wants to change to the address of another account. */
+  /** Stores an account that wants to change to the email address of another account. */
   async function wanting(email: string): Promise<UserDocument> {
     await fixture.user({ email, email_key: email });
     return fixture.user({ pending_email: email });
@@ -279,7 +279,7 @@ describe('a check of a code', () => {
     expect((await check(asked, user._id, 'account_deletion')).user).toEqual(user);
   });
 
-  test('every code of an unknown account is refused, and so is one to an address that an account no longer wants', async () => {
+  test('every code of an unknown account is refused, and so is one to an email address that an account no longer wants', async () => {
     const nobody = { ...(await fixture.user()), _id: randomUUID() };
     const asked = await fixture.challenge(nobody, 'email_change');
     await expect(check(asked, undefined, 'email_change')).rejects.toMatchObject(invalid(4));

@@ -100,11 +100,11 @@ describe('a change', () => {
 
   test('an event that may be for nobody is published a moment later, and only if it is for a user', async () => {
     const make = (isFor: 'user' | 'nobody') => Array.from({ length: 9 }, () => ({ event: newEvent(), isFor }));
-    const [notified, untold] = [make('user'), make('nobody')];
-    await fixture.commit(changeOf({ events: [...notified, ...untold] }), fixture.origin);
-    await waitUntil(async () => fixture.published.length >= notified.length, { what: 'the events', timeoutMs: 60_000 });
+    const [wanted, unwanted] = [make('user'), make('nobody')];
+    await fixture.commit(changeOf({ events: [...wanted, ...unwanted] }), fixture.origin);
+    await waitUntil(async () => fixture.published.length >= wanted.length, { what: 'the events', timeoutMs: 60_000 });
     const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id).toSorted();
-    expect(idsOf(fixture.published)).toEqual(idsOf(notified.map(({ event }) => event)));
+    expect(idsOf(fixture.published)).toEqual(idsOf(wanted.map(({ event }) => event)));
     const pending = (await fixture.rows()).filter(({ state }) => state === 'pending').map(({ event }) => event);
     expect(idsOf(pending)).toEqual(idsOf(fixture.published));
     expect(fixture.verdicts).toEqual([false, true]);

@@ -47,7 +47,7 @@ const changes: [string, Partial<UserDocument>][] = [
 const write = ({ _id }: UserDocument, fields: Partial<UserDocument>) =>
   fixture.collections.users.updateOne({ _id }, { $set: fields });
 
-describe('a request to change the address', () => {
+describe('a request to change the email address', () => {
   const request = (phone: StoredSession, given: Partial<RequestEmailChangeDeps> = {}) => {
     const body = { current_password: 'correct horse battery', new_email };
     return createRequestEmailChange({ ...fixture.deps, ...given })(body, bearerOf(phone), fixture.origin);
@@ -56,7 +56,7 @@ describe('a request to change the address', () => {
   const expectUnchanged = async (user: UserDocument) =>
     expect([await fixture.storedUser(user._id), await challenges(), await fixture.rows()]).toEqual([user, [], []]);
 
-  test('a request to change the address is stored and sends a code, under the limits of the account', async () => {
+  test('a request to change the email address is stored and sends a code, under the limits of the account', async () => {
     const { user, phone } = await account({ locale: 'ru' });
     const { challenge_id } = await request(phone);
     expect(await fixture.storedUser(user._id)).toEqual({ ...user, ...pending(), touches: 1 });
@@ -65,10 +65,10 @@ describe('a request to change the address', () => {
     expect(await fixture.rows()).toMatchObject([{ state: 'pending', event: { data } }]);
     const { email } = user;
     const order = { email, isVerified: false, hasAccess: true, change: { userId: user._id, to: new_email } };
-    expect(fixture.notified).toEqual([email, 'succeeded', 'code', order]);
+    expect(fixture.limitCalls).toEqual([email, 'succeeded', 'code', order]);
   });
 
-  test('a request to change the address invalidates the code of an earlier request, and no other', async () => {
+  test('a request to change the email address invalidates the code of an earlier request, and no other', async () => {
     const { user, phone } = await account();
     const [earlier, other] = [await fixture.challenge(user, purpose), await fixture.challenge(user, 'password_reset')];
     const { challenge_id } = await request(phone);
@@ -77,7 +77,7 @@ describe('a request to change the address', () => {
     expect(await fixture.storedChallenge(earlier.challenge_id)).toMatchObject({ ended_at: fixture.now() });
   });
 
-  test('a request for another account’s address does the same, and notifies that account in place of a code', async () => {
+  test('a request for another account’s email address does the same, and notifies that account in place of a code', async () => {
     const { user, phone } = await account();
     const key = new_email.toLowerCase();
     const holder = await fixture.user({ email: key, email_key: key, locale: 'ru' });
@@ -92,7 +92,7 @@ describe('a request to change the address', () => {
     ]);
   });
 
-  test('a request for an address that another account can get back notifies nobody', async () => {
+  test('a request for an email address that another account can get back notifies nobody', async () => {
     const { user, phone } = await account();
     await fixture.user({ former_emails: [formerOf(new_email, after(1))] });
     await request(phone);
@@ -101,7 +101,7 @@ describe('a request to change the address', () => {
     ]);
   });
 
-  test('a request for another spelling of the account’s own address sends a code', async () => {
+  test('a request for another spelling of the account’s own email address sends a code', async () => {
     const key = new_email.toLowerCase();
     const { phone } = await account({ email: key, email_key: key });
     await request(phone);
@@ -109,7 +109,7 @@ describe('a request to change the address', () => {
   });
 
   test.each(changes)(
-    'a request to change the address is refused if the %s was changed since it was checked',
+    'a request to change the email address is refused if the %s was changed since it was checked',
     async (_, fields) => {
       const { user, phone } = await account();
       const reauthenticate: RequestEmailChangeDeps['reauthenticate'] = async (...given) => {
@@ -122,7 +122,7 @@ describe('a request to change the address', () => {
     },
   );
 
-  test('a request to change the address is refused past the limit', async () => {
+  test('a request to change the email address is refused past the limit', async () => {
     const { user, phone } = await account();
     const limits = {
       askForCode: async () => undefined,
@@ -133,11 +133,14 @@ describe('a request to change the address', () => {
   });
 });
 
-describe('a change of the address', () => {
+describe('a change of the email address', () => {
   const change = (phone: StoredSession, asked: { challenge_id: string; code: string }, given = {}) =>
     createChangeEmail({ ...fixture.deps, ...given })(asked, bearerOf(phone), fixture.origin);
 
-  /** Stores an account that waits for the code sent to its new address, with another session and another open code. */
+  /**
+   * Stores an account that waits for the code sent to its new email address, with another session and another open
+   * code.
+   */
   async function changing(fields: Partial<UserDocument> = {}) {
     const { user, phone } = await account({ ...pending(), ...fields });
     const tablet = await fixture.session({ user_id: user._id });
@@ -152,7 +155,7 @@ describe('a change of the address', () => {
     for (const { document } of [phone, tablet]) expect(await fixture.asStored(document._id)).toEqual(document);
     expect(await challenges({ ended_at: { $ne: null } })).toEqual([]);
     expect([await fixture.rows(), publishedTo(user), fixture.announced, fixture.audited]).toEqual([[], [], [], []]);
-    expect(fixture.notified).toEqual(['try']);
+    expect(fixture.limitCalls).toEqual(['try']);
   }
   const taken = { code: 'ERR-EMAIL-ALREADY-EXISTS', details: { rejected_email: new_email } };
 
@@ -165,7 +168,7 @@ describe('a change of the address', () => {
     },
   });
 
-  test('a change of the address writes address, ended sessions and events in one transaction, then announces them', async () => {
+  test('a change of the email address writes address, ended sessions and events in one transaction, then announces them', async () => {
     const older = formerOf('older@example.com', after(1));
     const held = { email_verified_at: new Date(0), former_emails: [older], locale: 'ru' } as const;
     const { user, phone, tablet, asked, other } = await changing(held);
@@ -207,18 +210,18 @@ describe('a change of the address', () => {
       ],
     ]);
     expect(fixture.announced).toMatchObject([{ sessionIds: [tablet.document._id], requestId, at }]);
-    expect(fixture.notified).toEqual(['try', ['moved', user.email, new_email, phone.document._id]]);
+    expect(fixture.limitCalls).toEqual(['try', ['moved', user.email, new_email, phone.document._id]]);
     expect(fixture.verdicts).toEqual([false, true]);
   });
 
-  test('a change of an address that was never verified records that for an undo', async () => {
+  test('a change of an email address that was never verified records that for an undo', async () => {
     const { user, phone, asked } = await changing();
     await change(phone, asked);
     const [former] = (await fixture.storedUser(user._id))?.former_emails ?? [];
     expect(former).not.toHaveProperty('verified_at');
   });
 
-  test('a change of an address that was verified since the code was compared records that for an undo', async () => {
+  test('a change of an email address that was verified since the code was compared records that for an undo', async () => {
     const { user, phone, asked } = await changing();
     const email_verified_at = new Date(1);
     const verified = meanwhile(() => write(user, { email_verified_at }));
@@ -227,7 +230,7 @@ describe('a change of the address', () => {
     expect(former).toMatchObject({ email: user.email, verified_at: email_verified_at });
   });
 
-  test('a change of the address can change its spelling alone', async () => {
+  test('a change of the email address can change its spelling alone', async () => {
     const key = new_email.toLowerCase();
     const { user, phone, asked } = await changing({ email: key, email_key: key });
     await change(phone, asked);
@@ -237,14 +240,14 @@ describe('a change of the address', () => {
   test.each<[string, () => Partial<UserDocument>]>([
     ['has', () => ({ email: new_email, email_key: new_email.toLowerCase() })],
     ['can get back', () => ({ former_emails: [formerOf(new_email, after(1))] })],
-  ])('a change of the address is refused if another account %s the address', async (_, fields) => {
+  ])('a change of the email address is refused if another account %s the address', async (_, fields) => {
     const house = await changing();
     await fixture.user(fields());
     await expect(change(house.phone, house.asked)).rejects.toMatchObject(taken);
     await expectUnchanged(house);
   });
 
-  test('a change of the address is refused if another account takes the address at the same moment', async () => {
+  test('a change of the email address is refused if another account takes the address at the same moment', async () => {
     const house = await changing();
     await fixture.user({ email: new_email, email_key: new_email.toLowerCase() });
     const emailChanges = { ...fixture.deps.emailChanges, findHolder: async () => undefined };
@@ -253,16 +256,16 @@ describe('a change of the address', () => {
     await expectUnchanged(house);
   });
 
-  test('a change of the address that fails for another reason reports that reason', async () => {
+  test('a change of the email address that fails for another reason reports that reason', async () => {
     const house = await changing();
-    const outbox = { ...fixture.deps.outbox, append: () => Promise.reject(new Error('no room')) };
+    const outbox = { ...fixture.deps.outbox, append: () => Promise.reject(new Error('no capacity')) };
     const commit = fixture.commitWith({ outbox });
-    await expect(change(house.phone, house.asked, { commit })).rejects.toThrow('no room');
+    await expect(change(house.phone, house.asked, { commit })).rejects.toThrow('no capacity');
     await expectUnchanged(house);
   });
 
   test.each(changes)(
-    'a change of the address is refused if the %s was changed since the code was compared',
+    'a change of the email address is refused if the %s was changed since the code was compared',
     async (_, fields) => {
       const house = await changing();
       const late = change(
@@ -275,7 +278,7 @@ describe('a change of the address', () => {
     },
   );
 
-  test('a change of the address is refused to a session that has ended since the code was compared', async () => {
+  test('a change of the email address is refused to a session that has ended since the code was compared', async () => {
     const house = await changing();
     const end = { reason: 'forced', at: fixture.now(), requestId: 'request-2' } as const;
     const { _id } = house.phone.document;
@@ -291,7 +294,7 @@ describe('a change of the address', () => {
 
   // answers: better-auth CVE-2026-134315, https://nvd.nist.gov/vuln/detail/CVE-2026-134315
   // A link for a change counted without its user.
-  test('a change of the address accepts only the caller’s own code, and only of this purpose', async () => {
+  test('a change of the email address accepts only the caller’s own code, and only of this purpose', async () => {
     const house = await changing();
     const invalid = { code: 'ERR-CODE-INVALID' };
     await expect(change(await fixture.session(), house.asked)).rejects.toMatchObject(invalid);

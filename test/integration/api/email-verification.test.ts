@@ -29,41 +29,41 @@ const requestCode: RequestCode = async (...given) => {
 };
 const russian = () => ({ ...fixture.origin, locale: 'ru' }) as const;
 
-describe('a request to verify the address', () => {
+describe('a request to verify the email address', () => {
   const purpose = 'email_verification';
   const request = (session: Parameters<typeof bearerOf>[0]) =>
     createRequestEmailVerification({ ...fixture.deps, requestCode })(bearerOf(session), russian());
 
-  test('a request to verify the address sends a code, under the limits of codes', async () => {
+  test('a request to verify the email address sends a code, under the limits of codes', async () => {
     const user = await fixture.user();
     const session = await fixture.session({ user_id: user._id });
     expect(await request(session)).toBe(answer);
-    expect(fixture.notified).toEqual(['code', { email: user.email, isVerified: false, hasAccess: true }]);
+    expect(fixture.limitCalls).toEqual(['code', { email: user.email, isVerified: false, hasAccess: true }]);
     expect(asked).toEqual([[{ purpose, userId: user._id, locale: 'ru' }, russian()]]);
   });
 
-  test('a request to verify an address that is already verified is counted as such', async () => {
+  test('a request to verify an email address that is already verified is counted as such', async () => {
     const user = await fixture.user({ email_verified_at: new Date(0) });
     await request(await fixture.session({ user_id: user._id }));
-    expect(fixture.notified).toMatchObject(['code', { email: user.email, isVerified: true }]);
+    expect(fixture.limitCalls).toMatchObject(['code', { email: user.email, isVerified: true }]);
   });
 
-  test('a request to verify the address of a deleted account makes the app refresh', async () => {
+  test('a request to verify the email address of a deleted account makes the app refresh', async () => {
     await expect(request(await fixture.session())).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
-    expect([fixture.notified, asked]).toEqual([['code'], []]);
+    expect([fixture.limitCalls, asked]).toEqual([['code'], []]);
   });
 });
 
-describe('a request for a code to an address', () => {
+describe('a request for a code to an email address', () => {
   const purpose = 'account_deletion';
   const request = (body: { email: string; device_id?: string }) =>
     createRequestCodeForEmail({ ...fixture.deps, requestCode }, purpose)(body, russian());
 
-  test('a request for a code to an address is for its account, in the account’s language', async () => {
+  test('a request for a code to an email address is for its account, in the account’s language', async () => {
     const user = await fixture.user({ locale: 'en', email_verified_at: fixture.now() });
     const device_id = '7D0F7A34-52F1-4A4E-9B0E-3A1C5D2E8F90';
     expect(await request({ email: user.email, device_id })).toBe(answer);
-    expect(fixture.notified).toEqual(['code', { email: user.email, isVerified: true, hasAccess: false }]);
+    expect(fixture.limitCalls).toEqual(['code', { email: user.email, isVerified: true, hasAccess: false }]);
     expect(asked).toEqual([[{ purpose, userId: user._id, locale: 'en' }, russian()]]);
   });
 
@@ -76,15 +76,15 @@ describe('a request for a code to an address', () => {
     expect(asked).toMatchObject([[{ userId: undefined }], [{ userId: waiting._id }]].map(([code]) => [code, {}]));
   });
 
-  test('a request for a code to an unknown address is for nobody, and without a device id for no device', async () => {
+  test('a request for a code to an unknown email address is for nobody, and without a device id for no device', async () => {
     const email = 'nobody@example.com';
     await request({ email });
-    expect(fixture.notified).toEqual(['code', { email, isVerified: false, hasAccess: false }]);
+    expect(fixture.limitCalls).toEqual(['code', { email, isVerified: false, hasAccess: false }]);
     expect(asked).toEqual([[{ purpose, userId: undefined, locale: 'ru' }, russian()]]);
   });
 });
 
-describe('the code that verifies an address', () => {
+describe('the code that verifies an email address', () => {
   const verify = (body: { challenge_id: string; code: string }, given: Partial<VerifyEmailDeps> = {}) =>
     createVerifyEmail({ ...fixture.deps, ...given })(body, fixture.origin);
   const verified = () => ({ message: 'EMAIL_VERIFIED', timestamp: fixture.now().toISOString() });
@@ -94,7 +94,7 @@ describe('the code that verifies an address', () => {
   };
   const audited = (user_id: string) => [[{ event: 'account.email_verified', user_id }, fixture.origin]];
 
-  test('the right code verifies the address with its event, and announces that afterwards', async () => {
+  test('the right code verifies the email address with its event, and announces that afterwards', async () => {
     const { user, code } = await ofUser();
     expect(await verify(code)).toEqual(verified());
     const at = fixture.now();
@@ -106,14 +106,14 @@ describe('the code that verifies an address', () => {
       ['service.auth.events.email_verified', data, at.toISOString(), fixture.origin.requestId],
     ]);
     expect(fixture.published).toEqual(rows.map(({ event }) => event));
-    expect([fixture.audited, fixture.notified, fixture.verdicts]).toEqual([
+    expect([fixture.audited, fixture.limitCalls, fixture.verdicts]).toEqual([
       audited(user._id),
       ['try', ['verified', user.email]],
       [false, true],
     ]);
   });
 
-  test('the right code leaves an address that is already verified, and is used up', async () => {
+  test('the right code leaves an email address that is already verified, and is used up', async () => {
     const { user, code } = await ofUser({ email_verified_at: new Date(0) });
     expect(await verify(code)).toEqual(verified());
     expect(await fixture.storedUser(user._id)).toEqual(user);
@@ -121,7 +121,7 @@ describe('the code that verifies an address', () => {
     expect([await fixture.rows(), fixture.published, fixture.audited]).toEqual([[], [], audited(user._id)]);
   });
 
-  test('the right code verifies nothing if the address was changed since it was compared', async () => {
+  test('the right code verifies nothing if the email address was changed since it was compared', async () => {
     const { user, code } = await ofUser();
     const slow: VerifyEmailDeps['checkCode'] = async (...given) => {
       const right = await fixture.deps.checkCode(...given);
@@ -135,7 +135,7 @@ describe('the code that verifies an address', () => {
     expect([await fixture.rows(), fixture.published, fixture.audited]).toEqual([[], [], []]);
   });
 
-  test('the code of another purpose does not verify the address', async () => {
+  test('the code of another purpose does not verify the email address', async () => {
     const { user } = await ofUser();
     const other = await fixture.challenge(user, 'password_reset');
     await expect(verify(other)).rejects.toMatchObject({ code: 'ERR-CODE-INVALID' });

@@ -30,7 +30,7 @@ async function exported(fields: Partial<UserDocument> = {}, given: Partial<Expor
 }
 type Phone = Parameters<typeof bearerOf>[0];
 const exportOf = (phone: Phone, given: Partial<ExportAccountDeps> = {}, current_password = 'correct horse battery') => {
-  const exportAccount = async ({ _id }: Pick<UserDocument, '_id'>) => void fixture.notified.push(['export', _id]);
+  const exportAccount = async ({ _id }: Pick<UserDocument, '_id'>) => void fixture.limitCalls.push(['export', _id]);
   const deps = { ...fixture.deps, limits: { exportAccount }, ...given };
   return createExportAccount(deps)({ current_password }, bearerOf(phone), fixture.origin);
 };
@@ -56,10 +56,10 @@ describe('an export', () => {
       fixture.collections.invites.insertOne({ _id: randomUUID(), ...made, ...fields });
     await invite({ created_by: user_id, revoked_at: ago(1) });
     await invite({ created_by: user_id, revoked_at: null, created_at: ago(9) });
-    const unknownDevice = await fixture.user();
-    await fixture.session({ user_id: unknownDevice._id });
-    await fixture.challenge(unknownDevice, 'password_reset');
-    await invite({ created_by: unknownDevice._id, revoked_at: null });
+    const otherUser = await fixture.user();
+    await fixture.session({ user_id: otherUser._id });
+    await fixture.challenge(otherUser, 'password_reset');
+    await invite({ created_by: otherUser._id, revoked_at: null });
 
     const sessionOf = ({ document }: typeof phone, ended_at: string | null, end_reason: string | null) => ({
       ...{ session_id: document._id, device_id: document.device_id },
@@ -92,7 +92,7 @@ describe('an export', () => {
     });
     const ids = { user_id, session_id: phone.document._id };
     expect(fixture.audited).toEqual([[{ event: 'account.exported', ...ids }, fixture.origin]]);
-    expect(fixture.notified).toEqual([user.email, 'succeeded', ['export', user_id]]);
+    expect(fixture.limitCalls).toEqual([user.email, 'succeeded', ['export', user_id]]);
   });
 
   test('an export of a new account contains empty lists', async () => {
@@ -102,7 +102,7 @@ describe('an export', () => {
     expect([former_emails, known_devices, codes, invites]).toEqual([[], [], [], []]);
   });
 
-  test('an export that has no room for everything says so', async () => {
+  test('an export that cannot hold everything says so', async () => {
     const sessions = { listHeld: async () => ({ sessions: [], hasMore: true }) };
     expect((await exported({}, { sessions })).answer.is_complete).toBe(false);
     const invites = { listMadeBy: async () => ({ invites: [], hasMore: true }) };

@@ -43,7 +43,7 @@ const from = (network: string, deviceSecret?: string): RequestOrigin => ({
   ...(deviceSecret && { deviceSecret }),
 });
 let lastNetwork = 0;
-/** Returns a client at a network of its own; a stranger's device has a secret that no account knows. */
+/** Returns a client at a network of its own; an unknown device has a secret that no account knows. */
 const somewhere = (device = randomBytes(16).toString('base64url')) => {
   lastNetwork += 1;
   return from(`198.51.${lastNetwork >> 8}.${lastNetwork & 255}`, device);
@@ -97,7 +97,7 @@ test('unknown clients share five tries of a second factor, and each known device
   expect(await guess(limits, somewhere())).toBeUndefined();
 });
 
-test('a place that has used up its tries falls back to the next: device, network, strangers', async () => {
+test('a client that has used up its tries falls back to the next: device, network, unknown devices', async () => {
   const limits = newLimits();
   const home = somewhere('owner');
   await limits.completed(email, home);
@@ -155,14 +155,14 @@ test('the device of a session has five tries of its own wherever it is, and a lo
   expect(await guess(limits, home)).toBe(4);
 });
 
-describe('the total of an account over all places', () => {
+describe('the total of an account over all devices and networks', () => {
   const session = { device_id: 'phone' };
   /** Takes one try as the owner, with the right factor. */
   const enter = async (limits: Limits, origin: RequestOrigin, more = {}) =>
     (await take(limits, origin, more)).succeed();
 
   // guarantees: hundred-wrong-factors
-  test('strangers get 70 verdicts for all time, and then each device that holds something ten', async () => {
+  test('unknown devices get 70 verdicts for all time, and then each device that holds something ten', async () => {
     const limits = newLimits();
     await limits.completed(email, somewhere('owner'));
     expect(await verdictsIn(limits, 30, somewhere)).toBe(70);
@@ -212,7 +212,7 @@ describe('the total of an account over all places', () => {
   });
 
   // guarantees: hundred-wrong-factors
-  test('a right factor from a device that holds something ends the count, and a stranger’s does not', async () => {
+  test('a right factor from a device that holds something ends the count, and one from an unknown device does not', async () => {
     const limits = newLimits();
     await limits.completed(email, somewhere('owner'));
     expect(await verdictsIn(limits, 13, somewhere)).toBe(65);
@@ -253,7 +253,7 @@ describe('the total of an account over all places', () => {
   });
 
   // guarantees: hundred-wrong-factors
-  test('the count of an account goes on after a change of its address, from its latest recovery on', async () => {
+  test('the count of an account goes on after a change of its email address, from its latest recovery on', async () => {
     const limits = newLimits();
     const recovered_at = new Date(time);
     const session = { sid: 's', device_id: 'd', amr: ['pwd', 'otp', 'mfa'] };
@@ -267,7 +267,7 @@ describe('the total of an account over all places', () => {
     expect(await guess(limits, somewhere(), { account: { email: to, recovered_at: new Date(time) } })).toBe(4);
   });
 
-  test('wrong passwords of a session go on after a change of the address, and only the last of all is told', async () => {
+  test('wrong passwords of a session go on after a change of the email address, and only the last of all is announced', async () => {
     const limits = newLimits();
     const session = { sid: 's', device_id: 'd', amr: ['pwd'] };
     const fail = async (address: string) => (await limits.guess(address, session, somewhere())).fail();
@@ -313,7 +313,7 @@ test('unknown clients have at most 100 tries a day of a factor that can’t be g
   expect(await guess(limits, somewhere(), more)).toBe(4);
 });
 
-test('each account has its own tries of a second factor, whatever the case of its address', async () => {
+test('each account has its own tries of a second factor, whatever the case of its email address', async () => {
   const limits = newLimits();
   await guessTimes(limits, 5, somewhere());
   expect(await guess(limits, somewhere(), { account: { email: 'cook@EXAMPLE.com' } })).toBeUndefined();

@@ -72,7 +72,7 @@ describe('an order to remove the second factor', () => {
     expect(fixture.audited.map(([event]) => event)).toEqual([
       { event: 'account.second_factor_removal_ordered', user_id: user._id },
     ]);
-    expect([await purposes(), fixture.notified, fixture.verdicts]).toEqual([
+    expect([await purposes(), fixture.limitCalls, fixture.verdicts]).toEqual([
       ['second_factor_removal_ordered'],
       ['try'],
       [false, true],

@@ -13,7 +13,7 @@ import type { Answer } from '../../support/http-client.ts';
 import { keepPrimary, stopReplication } from '../../support/stop-replication.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
 
-/** Operations whose answers tell of stored state, each with and without an `Idempotency-Key` if it takes one. */
+/** Operations whose answers depend on stored state, each with and without an `Idempotency-Key` if it takes one. */
 const all = Object.entries(routes) as [RouteName, Route][];
 const changing = all.filter(([, { method }]) => method !== 'get');
 const final = changing.filter(([, { finality }]) => finality !== 'none');

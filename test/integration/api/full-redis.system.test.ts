@@ -46,7 +46,7 @@ afterAll(async () => {
   }
 });
 
-/** Resources that the test has opened. They end when there is room in Redis again. */
+/** Resources that the test has opened. They end when Redis has memory again. */
 const opened: { close(): Promise<unknown> }[] = [];
 function closing<T extends { close(): Promise<unknown> }>(part: T): T {
   opened.push(part);
@@ -121,7 +121,7 @@ test('the gateway opens no stream while Redis is full, as while it is away', asy
   expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-DEPENDENCY-UNAVAILABLE' } });
 });
 
-test('the worker repairs the deny list and delivers events once Redis has room', async () => {
+test('the worker repairs the deny list and delivers events once Redis has memory', async () => {
   await assertCapacity();
   const receiver = closing(await startReceiver('analytics'));
   closing(
@@ -174,15 +174,15 @@ test('a failover to a replica gives back the verdicts that it lacks, and no othe
     factor: (limits: Limits) => limits.secondFactor({ account, isGuess: true }, anywhere()),
   };
   /** Tries until a limit refuses. Returns the number of verdicts, of so many at most. */
-  async function verdicts(of: keyof typeof tries, limits: Limits, most = 1_000): Promise<number> {
-    for (let count = 0; count < most; count += 1) {
+  async function verdicts(of: keyof typeof tries, limits: Limits, max = 1_000): Promise<number> {
+    for (let count = 0; count < max; count += 1) {
       const isRefused = await tries[of](limits).then(
         () => false,
         ({ code }) => code === 'ERR-RATE-LIMITED',
       );
       if (isRefused) return count;
     }
-    return most;
+    return max;
   }
   const limits = limitsAt(redis);
   expect([await verdicts('password', limits, 50), await verdicts('factor', limits, 2)]).toEqual([50, 2]);

@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => void jest.restoreAllMocks());
 afterAll(() => fixture.close());
 
-/** Creates the refresh of one api, which counts its refreshes of a session together. */
+/** Returns the refresh of one api, which counts its refreshes of a session together. */
 function openApi(sessions = fixture.sessions) {
   const { refreshTokens, issueTokens, announce, isDenied, audit, now } = fixture;
   const own = { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now, retryWindowMs: 30_000 };

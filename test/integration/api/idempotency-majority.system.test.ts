@@ -120,7 +120,7 @@ describe('a retry while a majority lags behind', () => {
   };
 
   // guarantees: idempotency-key
-  test('a retry of an unanswered registration gets its answer while a majority lags, not that its address is taken', async () => {
+  test('a retry of an unanswered registration gets its answer while a majority lags, not that its email address is taken', async () => {
     const email = newEmail();
     const send = register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID());
     expectReplayed(await sendTwice(send, records, isRegistered(email)));
@@ -297,7 +297,7 @@ test.each<[string, (on: Collections, _id: string, session: ClientSession) => Pro
   },
 );
 
-test('an operator is not told that an account is disabled already before a majority has that', async () => {
+test('authctl calls no account disabled already before a majority has that', async () => {
   const { email, user_id: _id } = await newSession(api);
   const env = { ...serviceEnvironment(fixture.collections.users.dbName), MONGODB_URI: mongo.uri };
   const disable = () => authctl(['user', 'disable', email, '--reason', 'spam'], { env });

@@ -77,7 +77,7 @@ test('the Idempotency-Key of one caller is another key for another caller', asyn
 });
 
 // guarantees: no-key-may-get-409
-test('without a key a retry gets the answer that its address is taken', async () => {
+test('without a key a retry gets the answer that its email address is taken', async () => {
   const { email } = await registerAccount(api);
   expect((await api.registerAccount(household(email))).status).toBe(409);
 });
@@ -140,7 +140,7 @@ describe('an Idempotency-Key while the server keys rotate', () => {
 });
 
 describe('the stored record of a key', () => {
-  test('the stored record of a key holds neither key nor password nor address, and expires after 24 hours', async () => {
+  test('the stored record of a key holds neither key nor password nor email address, and expires after 24 hours', async () => {
     const [body, key] = [household(), `key-${randomUUID()}`];
     const before = Date.now();
     await register(body, key);

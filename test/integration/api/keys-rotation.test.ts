@@ -292,7 +292,7 @@ const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][
     },
   ],
   [
-    'a token that undoes a change of the address',
+    'a token that undoes a change of the email address',
     async (by) => {
       const session = await newSession(by);
       await changeEmail(by, session, newEmail());

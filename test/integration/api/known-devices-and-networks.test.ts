@@ -13,7 +13,9 @@ import {
 import type { GroupApi } from '../../support/groups.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
-/** After five wrong passwords of strangers an account waits for a day, so the tests may take as long as they need. */
+/**
+ * After five wrong passwords of unknown devices an account waits for a day, so the tests may take as long as they need.
+ */
 const env = { TRUST_PROXY_HOPS: '1', LOGIN_ACCOUNT_FAILURES_PER_DAY: '5' };
 
 let api: TestApi;
@@ -41,7 +43,7 @@ const logInStatus = async (
   device: Readonly<Record<string, string>> = {},
 ) => (await from(network).logIn({ email, password: given }, device)).status;
 
-/** Lets strangers use up the day's wrong passwords. */
+/** Lets unknown devices use up the day's wrong passwords. */
 async function attack(email: string): Promise<void> {
   for (let i = 0; i < 5; i += 1) await logInStatus(newNetwork(), email, 'wrong password');
   expect(await logInStatus(newNetwork(), email, 'wrong password')).toBe(429);
@@ -70,7 +72,7 @@ async function newSession(
   return { ...account, ...(await logIn(withHeaders(from(network), device), account.email)) };
 }
 
-/** Verifies the address by its code, from this network. */
+/** Verifies the email address by its code, from this network. */
 async function verify(session: TokenPair, network = newNetwork()): Promise<void> {
   const challenge_id = await requestVerification(api, session);
   const code = await codeOf(api, challenge_id);
@@ -89,7 +91,7 @@ describe('a reset of the password', () => {
   // answers: Keycloak 45388, https://github.com/keycloak/keycloak/issues/45388
   // After a password reset the owner stayed locked out by earlier wrong passwords.
   test.each([true, false])(
-    'a reset lets the owner log in from where it was made, whatever others have tried (address verified: %p)',
+    'a reset lets the owner log in from where it was made, whatever others have tried (email address verified: %p)',
     async (isVerified) => {
       const [home, away, elsewhere] = [newNetwork(), newNetwork(), newNetwork()];
       const device = newDevice();
@@ -104,7 +106,8 @@ describe('a reset of the password', () => {
       expect(await logInStatus(elsewhere, email, newPassword)).toBe(200);
       await attack(email);
       expect(await logInStatus(away, email, newPassword)).toBe(200);
-      // If the address was verified, the places that were known before stay known. Otherwise they are forgotten.
+      // If the email address was verified, the devices and networks that were known before stay known. Otherwise they
+      // are forgotten.
       const known = isVerified ? 200 : 429;
       expect(await logInStatus(home, email, newPassword)).toBe(known);
       expect(await logInStatus(newNetwork(), email, newPassword, device)).toBe(known);
@@ -128,7 +131,7 @@ describe('a registration that is repeated', () => {
     const account = await register(squatters, email, key);
     await reset(owners, email);
     expect(await register(squatters, email, key)).toEqual(account);
-    // Each registration would otherwise take one of the twenty places that the account knows.
+    // Each registration would otherwise take one of the twenty entries that the account knows.
     for (let i = 0; i < 20; i += 1) await register(newNetwork(), email, key);
     await attack(email);
     expect(await logInStatus(squatters, email, newPassword)).toBe(429);

@@ -73,7 +73,7 @@ const requests: [string, Prepare][] = [
     async (thief) => () => slow.changePassword({ current_password, new_password: randomUUID() }, bearer(thief)),
   ],
   [
-    'asks for a change of the address',
+    'asks for a change of the email address',
     async (thief) => () => slow.requestEmailChange({ current_password, new_email: newEmail() }, bearer(thief)),
   ],
   ['names the group', async (thief) => () => slow.renameGroup({ name: 'Mine' }, bearer(thief))],
@@ -124,8 +124,8 @@ const changingNothing = [
 ];
 
 /**
- * Returns all that the database holds, but for proofs, which a request uses up whatever its answer, and the generations,
- * which the api notes in the background.
+ * Returns all that the database holds, but for proofs, which a request uses up whatever its answer, and the
+ * generations, which the api notes in the background.
  */
 async function stored() {
   const { consumedProofs: _, upgrades: __, ...collections } = api.collections;

@@ -118,7 +118,7 @@ describe('a limit of one request', () => {
     await expectSecondRefused(all, counted, [take('192.0.2.1', 'cook@example.com'), other]);
   });
 
-  test('the deletion of an account is counted whatever the case of its address', async () => {
+  test('the deletion of an account is counted whatever the case of its email address', async () => {
     const { limits } = newLimits({ DELETION_LIMIT_PER_USER: 1 });
     await limits.orderDeletion({ _id: 'cook', email: 'cook@example.com' }, here);
     const again = limits.orderDeletion({ _id: 'cook', email: 'Cook@Example.com' }, elsewhere);
@@ -156,8 +156,8 @@ describe('the limits of each route', () => {
   });
 });
 
-describe('denials that were sent to a sibling service', () => {
-  test('each 500 denials that were sent to a sibling service weigh as one request, and fewer weigh nothing', async () => {
+describe('denials that were sent to an internal service', () => {
+  test('each 500 denials that were sent to an internal service weigh as one request, and fewer weigh nothing', async () => {
     const { limits } = newLimits({ REVOCATION_LIMIT_PER_SIBLING: 3 });
     await limits.revocationsSent('a', 499);
     expect(await keysLike('*')).toEqual([]);
@@ -226,7 +226,7 @@ describe('the count of a code for an account', () => {
     expect(await redis.zrange(keys().accountLruOf('code'), '0', '-1')).toEqual([accountTag()]);
   });
 
-  test('a code for a new address is counted for the user and for that address, and for no device or network', async () => {
+  test('a code for a new email address is counted for the user and for that address, and for no device or network', async () => {
     for (const isVerified of [true, false]) {
       prefix = uniqueName();
       expect(await writtenBy({ isVerified, change })).toEqual([
@@ -236,7 +236,7 @@ describe('the count of a code for an account', () => {
     }
   });
 
-  test('a code past the limit of the account or of the new address is refused', async () => {
+  test('a code past the limit of the account or of the new email address is refused', async () => {
     const { limits, refusals } = newLimits({ CODE_LIMIT_PER_ACCOUNT: 1 });
     const ask = (order: object) => limits.requestCode({ ...ofRequest, ...order }, here);
     await ask({});
@@ -262,8 +262,8 @@ describe('a try of a password', () => {
    */
   async function known(): Promise<unknown[]> {
     const device = keys().tagOf('account-holder', 'cook@example.com', `secret:${deviceSecret}`);
-    const place = keys().tagOf('account-address', 'cook@example.com', network);
-    const scores = await redis.zmscore(keys().knownOf(keys().tagOf('account', 'cook@example.com')), device, place);
+    const networkTag = keys().tagOf('account-address', 'cook@example.com', network);
+    const scores = await redis.zmscore(keys().knownOf(keys().tagOf('account', 'cook@example.com')), device, networkTag);
     return scores.map((score) => score && Number(score) > 1e15);
   }
   test.each([
@@ -272,7 +272,7 @@ describe('a try of a password', () => {
     ['guess', 0, [null, null]],
   ] as const)(
     'a password checked by %s counts for %i logins of its network, and makes device and network known as %j',
-    async (step, logins, places) => {
+    async (step, logins, scores) => {
       const { limits, refusals } = newLimits();
       const attempt = await begin(limits, step, atHome);
       expect(await keysLike('login:*')).toHaveLength(logins);
@@ -280,7 +280,7 @@ describe('a try of a password', () => {
       await attempt.fail();
       expect(await failures()).toHaveLength(1);
       await attempt.succeed();
-      expect(await known()).toEqual(places);
+      expect(await known()).toEqual(scores);
       expect(refusals).toEqual([]);
     },
   );

@@ -75,8 +75,8 @@ describe('codes by email without Redis', () => {
     const limit = createCodeLimit({ redis, keys, perDay, now: Date.now });
     return (emailKey: string, change: { readonly userId?: string; readonly recipient?: string } = {}) => {
       const { userId, recipient } = change;
-      const place = { holder: undefined, prefix: '192.0.2.1/32' };
-      return limit.count({ ...place, emailKey, userId, recipient, hasOwnCounts: true, hasAccess: true });
+      const client = { holder: undefined, prefix: '192.0.2.1/32' };
+      return limit.count({ ...client, emailKey, userId, recipient, hasOwnCounts: true, hasAccess: true });
     };
   };
 
@@ -88,7 +88,7 @@ describe('codes by email without Redis', () => {
     expect(await count('b')).toBeUndefined();
   });
 
-  test('codes to a new address are counted for it over all accounts, and for the user over all addresses, without Redis', async () => {
+  test('codes to a new email address are counted for it over all accounts, and for the user over all addresses, without Redis', async () => {
     const count = newLimit();
     expect(await count('a', { userId: '1', recipient: 'x' })).toBeUndefined();
     expect(await count('b', { userId: '2', recipient: 'x' })).toBeUndefined();

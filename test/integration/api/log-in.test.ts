@@ -34,7 +34,7 @@ const madeUp = 'a device id that was made up';
 
 let fixture: UseCaseFixture;
 /** Calls to the limits, in order. */
-let notified: unknown[];
+let limitCalls: unknown[];
 beforeAll(async () => {
   fixture = await openUseCaseFixture();
   await fixture.collections.sessions.createIndex(
@@ -43,15 +43,15 @@ beforeAll(async () => {
   );
 });
 beforeEach(async () => {
-  notified = [];
+  limitCalls = [];
   await fixture.clear();
 });
 afterAll(() => fixture.close());
 
 const limits: LogInDeps['limits'] = {
   async logIn(login, origin) {
-    notified.push(['asked', login, origin]);
-    return recordedAttempt(notified);
+    limitCalls.push(['asked', login, origin]);
+    return recordedAttempt(limitCalls);
   },
 };
 
@@ -66,7 +66,7 @@ const hasher: LogInDeps['hasher'] = {
   isWeak: (stored) => stored.startsWith('weak'),
 };
 
-/** Creates the hasher with overrides of `turn`, which may depend on the client. */
+/** Returns the hasher with overrides of `turn`, which may depend on the client. */
 const hasherWith = (other: (client: HashedFor) => Partial<HashTurn>): LogInDeps['hasher'] => ({
   ...hasher,
   admit: (client, use) => use({ ...turn, ...other(client) }),
@@ -178,13 +178,13 @@ describe('a login', () => {
     expect(fixture.audited).toEqual([
       [{ event: 'login.succeeded', user_id: user._id, session_id, method: 'password' }, origin],
     ]);
-    expect(notified).toEqual([['asked', user.email, origin], 'succeeded']);
+    expect(limitCalls).toEqual([['asked', user.email, origin], 'succeeded']);
     expect(fixture.announced).toEqual([]);
     expect(await fixture.users.findByEmail(user.email)).toMatchObject({ last_login_at: at, touches: 1 });
     expect(fixture.verdicts).toEqual([false, true]);
   });
 
-  test('a login that ends no other session spends no round trip on that', async () => {
+  test('a login that ends no other session needs no round trip on that', async () => {
     const { email } = await fixture.user();
     const asked: unknown[] = [];
     const revokeAll: LogInDeps['sessions']['revokeAll'] = async (...given) => void asked.push(given);
@@ -197,7 +197,7 @@ describe('a login', () => {
     const { session_id, device_id } = await logIn({ email });
     expect(device_id).toBe(madeUp);
     expect(await fixture.asStored(session_id)).toMatchObject({ device_id: madeUp, device_name: null, platform: null });
-    expect(notified[0]).toEqual(['asked', email, fixture.origin]);
+    expect(limitCalls[0]).toEqual(['asked', email, fixture.origin]);
   });
 
   test('a login stores the device’s name without control characters, and no invisible name', async () => {
@@ -229,13 +229,13 @@ describe('logins that raise ERR-INVALID-CREDENTIALS', () => {
   test('a wrong password raises ERR-INVALID-CREDENTIALS, and is counted and audited', async () => {
     const user = await fixture.user();
     await expect(logIn({ email: user.email, password: 'wrong' })).rejects.toMatchObject(refused);
-    expect(notified.slice(1)).toEqual(['failed']);
+    expect(limitCalls.slice(1)).toEqual(['failed']);
     const event = { event: 'login.failed', user_id: user._id, reason: 'wrong_password' };
     expect(fixture.audited).toEqual([[event, fixture.origin]]);
     expect(await sessionsOf(user._id)).toEqual([]);
   });
 
-  test('an unknown address raises ERR-INVALID-CREDENTIALS after the same work', async () => {
+  test('an unknown email address raises ERR-INVALID-CREDENTIALS after the same work', async () => {
     const verified: unknown[] = [];
     const deps = {
       hasher: hasherWith(({ network, receivedAt }) => ({
@@ -245,7 +245,7 @@ describe('logins that raise ERR-INVALID-CREDENTIALS', () => {
     const origin = { ...fixture.origin, receivedAt: 17 };
     await expect(logIn({ email: 'nobody@example.com' }, deps, origin)).rejects.toMatchObject(refused);
     expect(verified).toEqual([[undefined, password, '192.0.2.1', 17]]);
-    expect(notified.slice(1)).toEqual(['failed']);
+    expect(limitCalls.slice(1)).toEqual(['failed']);
     const event = { event: 'login.failed', user_id: undefined, reason: 'unknown_account' };
     expect(fixture.audited).toEqual([[event, origin]]);
   });
@@ -264,7 +264,7 @@ describe('a password that was verified', () => {
   // guarantees: password-change
   test.each<[string, Partial<UserDocument>]>([
     ['another one has taken its place', { password_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
-    ['the account has another address', { email_key: 'other@example.com' }],
+    ['the account has another email address', { email_key: 'other@example.com' }],
     ['another login method was added', { ways_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
   ])('a password that was verified opens no session if %s since', async (_, set) => {
     const user = await fixture.user();
@@ -475,7 +475,7 @@ describe('a login by any method', () => {
     const proof = await rightCode(user);
     const { data } = await open(user, { challengeUses: [first, second], proof }, fixture.origin, { proveEmail });
     const { session_id } = data;
-    // Twice, because the scene rolls each transaction back and repeats it.
+    // Twice, because the fixture rolls each transaction back and repeats it.
     expect(used).toEqual(Array(2).fill([user._id, 'unnamed', fixture.now()]));
     expect(await fixture.collections.consumedProofs.countDocuments({ session_id })).toBe(2);
     expect(fixture.published).toContainEqual(event);

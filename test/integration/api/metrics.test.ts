@@ -59,7 +59,7 @@ test('registrations are counted by their outcome', async () => {
   expect(counted).toEqual({ created: 1, replayed: 1, refused: 1, failed: 1 });
 });
 
-test('transactions are counted by their ends: a taken address is no failure of the store', async () => {
+test('transactions are counted by their ends: a taken email address is no failure of the store', async () => {
   const [email, outcomes] = [newEmail(), ['committed', 'refused', 'failed']];
   const work = async () => {
     await Promise.all([household(email), household(email)]);
@@ -67,7 +67,7 @@ test('transactions are counted by their ends: a taken address is no failure of t
   };
   const { committed, refused, failed } = await gains('auth_transactions_total', 'outcome', outcomes, work);
   expect({ committed, failed }).toEqual({ committed: 1, failed: 1 });
-  // The slower request may find the address taken before it begins a transaction.
+  // The slower request may find the email address taken before it begins a transaction.
   expect(refused).toBeLessThanOrEqual(1);
 });
 

@@ -21,7 +21,7 @@ afterAll(() => fixture.close());
 
 const ago = (ms: number) => new Date(fixture.now().getTime() - ms);
 const day = 86_400_000;
-/** Returns the times of ten notices of the last day, of which the oldest was `ms` ago. */
+/** Returns the times of ten notifications of the last day, of which the oldest was `ms` ago. */
 const tenSince = (ms: number) => [ago(ms), ...Array.from({ length: 9 }, () => ago(1))];
 const account = (fields: Partial<UserDocument> = {}) => ({ ...newUserDocument(fixture.now()), ...fields });
 
@@ -38,7 +38,7 @@ describe('an account', () => {
     expect(learned({ known_devices: [] })).toEqual({ name: 'phone', counts: true });
   });
 
-  test('an account counts neither its first device nor one of which it gets no notice', () => {
+  test('an account counts neither its first device nor one of which it gets no notification', () => {
     expect(learned({})).toEqual({ name: 'phone', counts: false });
     const known_devices = ['tablet'];
     expect(learned({ known_devices, new_device_notices: tenSince(day - 1) })).toMatchObject({ counts: false });
@@ -47,14 +47,14 @@ describe('an account', () => {
 });
 
 describe('a login on a device', () => {
-  /** Commits a login that writes only its notice. */
+  /** Commits a login that writes only its notification. */
   async function logIn(fields: Partial<UserDocument>, given: Partial<DeviceLogin> = {}) {
     const user = account(fields);
     const { document } = await fixture.session({ user_id: user._id, device_name: 'Pixel', platform: 'android' });
     const at = document.created_at;
     const login = { user, device: 'phone', at, session: document, live: [], ended: [], ...given };
-    const notice = newDeviceNotification(fixture.deps, login, { ...fixture.origin, locale: 'ru' });
-    const work = async () => ({ ...notice, audit: none, sessions: none });
+    const notification = newDeviceNotification(fixture.deps, login, { ...fixture.origin, locale: 'ru' });
+    const work = async () => ({ ...notification, audit: none, sessions: none });
     await fixture.commit({ at, work, isCommitted: 'by event', ifClientLeft: 'commit' }, fixture.origin);
     return { user, document, rows: await fixture.rows() };
   }
@@ -86,7 +86,7 @@ describe('a login on a device', () => {
   test.each<[string, Partial<UserDocument>, () => Partial<DeviceLogin>]>([
     ['that the account has forgotten like all others', { known_devices: [] }, () => ({})],
     ['beside a session on another one, with no known devices', {}, () => ({ live: live('one') })],
-  ])('a login on a device %s sends a notice', async (_, fields, login) => {
+  ])('a login on a device %s sends a notification', async (_, fields, login) => {
     expect((await logIn(fields, login())).rows).toHaveLength(1);
   });
 
@@ -95,7 +95,7 @@ describe('a login on a device', () => {
     ['that the account knows', { known_devices: ['tablet', 'phone'] }, () => ({ live: live('one') })],
     ['that has a session', { known_devices: ['tablet'] }, () => ({ live: onPhone() })],
     ['that is the account’s first', {}, () => ({})],
-  ])('a login on a device %s sends no notice', async (_, fields, login) => {
+  ])('a login on a device %s sends no notification', async (_, fields, login) => {
     const { rows } = await logIn(fields, login());
     expect([rows, fixture.published, fixture.messages]).toEqual([[], [], []]);
   });

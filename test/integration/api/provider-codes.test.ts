@@ -116,11 +116,11 @@ describe('an authorization code of a provider', () => {
     await api.linkIdentity({ identity: 'office', ...body }, bearer(session));
     const at = Date.now();
     const { secret } = await switchOn(api, session, at);
-    const half = await api.logInByProvider({ provider: 'office', ...(await proof(person)) });
-    expect(half.json.error_code).toBe('ERR-SECOND-FACTOR-REQUIRED');
+    const pendingLogin = await api.logInByProvider({ provider: 'office', ...(await proof(person)) });
+    expect(pendingLogin.json.error_code).toBe('ERR-SECOND-FACTOR-REQUIRED');
     expect(await openedToken(session.user_id)).toBe(issuer.issued().at(-1));
     const code = codeAt(secret, at + 30_000);
-    expect((await completeLogin(api, half.json.details.challenge_id, { code })).status).toBe(200);
+    expect((await completeLogin(api, pendingLogin.json.details.challenge_id, { code })).status).toBe(200);
   });
 });
 

@@ -55,13 +55,13 @@ const provider = (change: Partial<IdentityProvider> = {}): IdentityProvider => (
 
 type Deps = Parameters<typeof createProviderVerifiers>[1];
 
-/** Creates the check of a provider's tokens, with keys of its own. */
+/** Returns a verifier of a provider's tokens, with keys of its own. */
 function open(change: Partial<IdentityProvider> = {}, deps: Partial<Deps> = {}) {
   const verify = openBoth(change, deps);
   return (token: string) => verify.idToken(token, nonce);
 }
 
-/** Creates the check of a provider's notices. */
+/** Returns a verifier of a provider's security events. */
 const openSecurityEvents = (change: Partial<IdentityProvider>) => openBoth(change).notice;
 
 function openBoth(change: Partial<IdentityProvider>, deps: Partial<Deps> = {}) {
@@ -173,7 +173,7 @@ describe('an ID token', () => {
   );
 
   test.each(['sub', 'type', 'is_private_email', 'subject', 'reason', 'identifiers', 'user', 'id', 'format'])(
-    'a signed notice whose %s has another type is no error',
+    'a signed security event token whose %s has another type is no error',
     async (field) => {
       for (const value of [{ toString: 'x' }, ['x'], 7, null]) {
         const apple = { type: 'email-disabled', sub: 'somebody', [field]: value };
@@ -192,9 +192,9 @@ describe('an ID token', () => {
   );
 
   // answers: better-auth CVE-2026-134312, https://nvd.nist.gov/vuln/detail/CVE-2026-134312
-  // The text "false" was read as a verified address.
+  // The text "false" was read as a verified email address.
   test.each(['false', 'False', 'TRUE', '1', '', 1])(
-    'an ID token whose email_verified is %j verifies no address',
+    'an ID token whose email_verified is %j verifies no email address',
     async (email_verified) => {
       const person = await open()(await sign({ email: 'cook@office.example', email_verified }));
       expect(person).toMatchObject({ email: 'cook@office.example', isOwnEmail: false });
@@ -255,39 +255,39 @@ describe('an ID token', () => {
   });
 });
 
-describe('the address in an ID token', () => {
+describe('the email address in an ID token', () => {
   const proof = { email: 'cook@office.example', email_verified: true };
-  const notified = async (change: object, of: Partial<IdentityProvider> = {}) =>
+  const opened = async (change: object, of: Partial<IdentityProvider> = {}) =>
     open(of)(await sign({ ...proof, ...change }));
 
   // answers: Logto CVE-2026-55216, https://github.com/logto-io/logto/security/advisories/GHSA-gc94-xqg8-v8r7
   // Logins by Azure AD and OAuth 2 were linked past the check of email_verified, and so took over accounts.
-  test('an address is proved only by the provider that gives it out, and only if the token says so', async () => {
-    expect(await notified({ email_verified: 'true' })).toMatchObject({ isOwnEmail: true });
-    expect(await notified({ email: 'cook@OFFICE.example' })).toMatchObject({ isOwnEmail: true });
+  test('an email address is proved only by the provider that gives it out, and only if the token says so', async () => {
+    expect(await opened({ email_verified: 'true' })).toMatchObject({ isOwnEmail: true });
+    expect(await opened({ email: 'cook@OFFICE.example' })).toMatchObject({ isOwnEmail: true });
     for (const change of [{ email_verified: false }, { email_verified: 'false' }, { email_verified: undefined }]) {
-      expect(await notified(change)).toMatchObject({ email: 'cook@office.example', isOwnEmail: false });
+      expect(await opened(change)).toMatchObject({ email: 'cook@office.example', isOwnEmail: false });
     }
     for (const email of ['cook@elsewhere.example', 'cook@sub.office.example', 'cook@office.example.org']) {
-      expect(await notified({ email })).toMatchObject({ email, isOwnEmail: false });
+      expect(await opened({ email })).toMatchObject({ email, isOwnEmail: false });
     }
-    expect(await notified({ hd: 'elsewhere.example', email: 'cook@elsewhere.example' })).toMatchObject({
+    expect(await opened({ hd: 'elsewhere.example', email: 'cook@elsewhere.example' })).toMatchObject({
       isOwnEmail: false,
     });
   });
 
-  test('an address of an organisation is proved by the provider that hosts it', async () => {
+  test('an email address of an organisation is proved by the provider that hosts it', async () => {
     const google = { hostsDomains: true };
     const email = 'cook@pantry.example';
-    expect(await notified({ email, hd: 'pantry.example' }, google)).toMatchObject({ isOwnEmail: true });
-    expect(await notified({ email, hd: 'other.example' }, google)).toMatchObject({ isOwnEmail: false });
-    expect(await notified({ email }, google)).toMatchObject({ isOwnEmail: false });
+    expect(await opened({ email, hd: 'pantry.example' }, google)).toMatchObject({ isOwnEmail: true });
+    expect(await opened({ email, hd: 'other.example' }, google)).toMatchObject({ isOwnEmail: false });
+    expect(await opened({ email }, google)).toMatchObject({ isOwnEmail: false });
   });
 
   test.each(['not an address', 'кухня@example.com', `${'x'.repeat(250)}@example.com`, 7, null])(
-    'the value %p is no address',
+    'the value %p is no email address',
     async (email) => {
-      expect(await notified({ email })).toMatchObject({ email: undefined, isOwnEmail: false });
+      expect(await opened({ email })).toMatchObject({ email: undefined, isOwnEmail: false });
     },
   );
 });

@@ -45,7 +45,7 @@ test('the sixth wrong password in a row is refused, and so is the right one, for
 });
 
 // guarantees: login-tells-nothing
-test('an address without an account is limited as one with an account', async () => {
+test('an email address without an account is limited as one with an account', async () => {
   const email = newEmail();
   const answers: number[] = [];
   for (let i = 0; i < 7; i += 1) answers.push((await logInFrom('192.0.2.3', { email, password: wrong })).status);

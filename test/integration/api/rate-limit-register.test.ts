@@ -56,7 +56,7 @@ describe('a client that knows an Idempotency-Key and guesses at the password', (
     expect(count(guesses, 429)).toBe(55);
     expect(guesses.find(({ status }) => status === 422)?.json.error_code).toBe('ERR-IDEMPOTENCY-KEY-REUSED');
     expect((await api.metric('auth_logins_total', { outcome: 'failed' })) - failedBefore).toBe(5);
-    // A guess at the registration counts at the login too, so the next login from this address has to wait.
+    // A guess at the registration counts at the login too, so the next login from this network has to wait.
     expect((await logIn({ email, password: 'wrong' }, '192.0.2.11')).status).toBe(429);
   });
 
@@ -105,7 +105,7 @@ describe('a new account', () => {
   });
 
   // guarantees: registration-place-known
-  test('a new account is not limited for what failed at its address before, from anywhere', async () => {
+  test('a new account is not limited for what failed at its email address before, from anywhere', async () => {
     const email = newEmail();
     await failFrom(email, '198.51.100', 40);
     await register({ email }, { address: '192.0.2.23' });
@@ -123,7 +123,7 @@ describe('the limit of a network', () => {
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429, 429]);
   });
 
-  test('the limit of a network is checked first: a client past it does not learn that an address is taken', async () => {
+  test('the limit of a network is checked first: a client past it does not learn that an email address is taken', async () => {
     const email = newEmail();
     for (let each = 0; each < 3; each += 1) await register({ email }, { address: '192.0.2.31', on: strict });
     expect((await register({ email }, { address: '192.0.2.31', on: strict })).status).toBe(429);

@@ -222,7 +222,7 @@ describe('one account from many networks', () => {
 
     // guarantees: owner-in-despite-guessing
     // answers: Keycloak 46164, https://github.com/keycloak/keycloak/issues/46164
-    // Passwords and TOTP codes shared one lock: strangers could lock an owner out.
+    // Passwords and TOTP codes shared one lock: unknown devices could lock an owner out.
     test('after 300 tries of an attacker, the owner can log in from the known network', async () => {
       expect(await enter(await attacked(), identity())).toBeUndefined();
     });
@@ -332,7 +332,7 @@ describe('the known devices and networks of an account', () => {
     expect((await Promise.all(all)).filter(isVerdict)).toHaveLength(100);
   });
 
-  test('the wrong passwords of known places go on after a change of the address, and no other place gets its own', async () => {
+  test('the wrong passwords of known devices go on after a change of the email address, and no other device gets its own', async () => {
     const limits = limitsOf({
       LOGIN_FREE_FAILURES: 1_000,
       LOGIN_ACCOUNT_FREE_FAILURES: 1_000,
@@ -501,20 +501,20 @@ describe('failures at very many accounts', () => {
   const keysLike = (kind: string) => redis.keys(`{${prefix}}:limit:login-${kind}:*`);
 
   // guarantees: redis-memory-bounded
-  test('failures at very many accounts take bounded room: the account whose last failure is oldest is forgotten', async () => {
+  test('failures at very many accounts take bounded memory: the account whose last failure is oldest is forgotten', async () => {
     const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 }, redis, undefined, accountLru);
     for (let i = 0; i < 3 * accountLru; i += 1) {
       expect(await guess(limits, victim(i))).toBeUndefined();
       time += 1;
     }
     expect(await keysLike('failed')).toHaveLength(accountLru);
-    // The forgotten accounts keep the delays of their strangers, which end within the hour.
+    // The forgotten accounts keep the delays of their unknown devices, which end within the hour.
     expect(await keysLike('delay')).toHaveLength(3 * accountLru + accountLru);
     expect(await guess(limits, victim(3 * accountLru - 1))).toMatchObject({ rule: 'login_account_day' });
     expect(await guess(limits, victim(0))).toBeUndefined();
   });
 
-  test('wrong passwords that a right one has cleared take no room among those of very many accounts', async () => {
+  test('wrong passwords that a right one has cleared take no entry among those of very many accounts', async () => {
     const limits = limitsOf({ LOGIN_FREE_FAILURES: 99, LOGIN_ACCOUNT_FREE_FAILURES: 99 }, redis, undefined, accountLru);
     expect((await guessTimes(limits, 80, victim(0))).filter(isVerdict)).toHaveLength(70);
     for (let i = 1; i <= 2 * accountLru; i += 1) {

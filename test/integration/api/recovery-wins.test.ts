@@ -19,7 +19,9 @@ import { type SeededSession, seedSessions } from '../../support/seed-sessions.ts
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
 import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
-/** Tries of each operation: one unless `RECOVERY_TRIES` says more. Without its hold, an operation fails in the first. */
+/**
+ * Tries of each operation: one unless `RECOVERY_TRIES` says more. Without its hold, an operation fails in the first.
+ */
 const tries = Number(process.env.RECOVERY_TRIES || 1);
 /**
  * Sessions that are refreshed in a loop. As the api is busy with this many, more of them would only make each answer
@@ -36,7 +38,8 @@ const maxConflicts = 8;
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi();
-  // A pod is warm before it is ready: in a process that has run no transaction yet, a storm could hold up the first one.
+  // A pod is warm before it is ready: in a process that has run no transaction yet, a storm could hold up the first
+  // one.
   for (const prepare of [byReset, byPasswordChange]) expect(await (await prepare()).act([])).toBe(200);
 });
 afterAll(() => api.close());
@@ -189,8 +192,8 @@ describe('operations while the account’s sessions are refreshed as fast as the
   test.each<[string, () => Promise<Attempt>]>([
     ['a reset of the password', byReset],
     ['a change of the password', byPasswordChange],
-    ['a change of the address', byEmailChange],
-    ['an undo of a change of the address', byUndo],
+    ['a change of the email address', byEmailChange],
+    ['an undo of a change of the email address', byUndo],
     ['a deletion with the password', byDeletion],
     ['a deletion with a code', byDeletionCode],
     ['a logout of all', byLogoutOfAll],

@@ -80,7 +80,7 @@ describe('a refresh by the newest token', () => {
   });
 });
 
-test('a refresh by an older token reads, and leaves the hashes ahead as they are', async () => {
+test('a refresh by an older token reads, and leaves the precomputed hashes as they are', async () => {
   const { document, token } = await fixture.session();
   await refresh(token);
   fixture.pass(retryWindowMs + 1);
@@ -136,7 +136,7 @@ describe('refreshes after a rotation of the keys', () => {
   });
 });
 
-test('the hashes ahead are those of the next tokens, each in its position', async () => {
+test('the precomputed hashes are those of the next tokens, each in its position', async () => {
   const { refreshTokens } = fixture;
   const { document } = await fixture.session();
   const { _id: sessionId, kid, nonce } = document;

@@ -149,11 +149,11 @@ const linesOfWindow = 11;
 // guarantees: refusal-flood-sampled
 test.each([
   ['one network', 200, (index: number) => `198.51.100.${index % 250}`, linesOfWindow],
-  // A window tells a hundred networks apart, of which each sends three.
+  // A window separates a hundred networks, of which each sends three.
   ['many networks', 450, (index: number) => `10.1.${index % 150}.1`, 3 * 100 + linesOfWindow],
 ])(
   'bad tokens of %s write a bounded number of audit lines, which stand for all of them',
-  async (_, count, addressOf, most) => {
+  async (_, count, addressOf, max) => {
     const { lines, metric } = await flood(count, (index) => currentGroup(addressOf(index), `a.b.${index}`));
     const code = 'IAD_JWT_ACCESS_INVALID';
     expect(await metric('auth_authorization_failures_total', { code })).toBe(count);
@@ -161,7 +161,7 @@ test.each([
       new Set([`authorization.failed ${code}`]),
     );
     expect(countEvents(lines)).toBe(count);
-    expect(lines.length).toBeLessThanOrEqual(windowsOf(lines) * most);
+    expect(lines.length).toBeLessThanOrEqual(windowsOf(lines) * max);
   },
 );
 

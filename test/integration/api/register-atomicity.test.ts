@@ -115,7 +115,7 @@ describe('a registration whose commit loses its reply', () => {
   });
 
   // guarantees: no-409-for-own-account
-  test('a registration whose commit loses its reply is read back first: never 409 for one’s own address', async () => {
+  test('a registration whose commit loses its reply is read back first: never 409 for one’s own email address', async () => {
     const email = newEmail();
     const noSuchTransaction = 251;
     // The first commit takes effect, but its reply is lost. The answer to the second commit is that there is no such
@@ -179,7 +179,7 @@ test('a store that is away answers 503 with Retry-After, and leaves nothing', as
 });
 
 // guarantees: one-account-per-address
-test('50 simultaneous registrations of one address in several spellings make one account: one 201, 49 times 409', async () => {
+test('50 simultaneous registrations of one email address in several spellings make one account: one 201, 49 times 409', async () => {
   const email = `race-${randomUUID()}@example.com`;
   const spellings = [email, email.toUpperCase(), email.replace('race', 'Race'), email.replace('example', 'EXAMPLE')];
   const { users, groups, outbox } = api.collections;

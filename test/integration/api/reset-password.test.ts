@@ -30,7 +30,7 @@ const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
 const reset = (asked: RequestedCode, deps: Partial<ResetPasswordDeps> = {}, origin = fixture.origin) =>
   createResetPassword({ ...fixture.deps, ...deps })({ ...asked, new_password }, origin);
 
-/** Stores an account with a code. Its address is verified unless the fields say otherwise. */
+/** Stores an account with a code. Its email address is verified unless the fields say otherwise. */
 async function account(fields: Partial<UserDocument> = { email_verified_at: new Date(0) }) {
   const user = await fixture.user({ known_devices: ['phone'], ...fields });
   const [one, other] = [await fixture.session({ user_id: user._id }), await fixture.session({ user_id: user._id })];
@@ -80,29 +80,29 @@ describe('a reset of the password', () => {
     const { requestId } = origin;
     const sessionIds = expect.arrayContaining(sessions);
     expect(fixture.announced).toEqual([{ sessionIds, reason: 'SESSION_REVOKED', requestId, at }]);
-    expect(fixture.notified).toEqual(['try', ['proved', user.email]]);
+    expect(fixture.limitCalls).toEqual(['try', ['proved', user.email]]);
     expect(fixture.verdicts).toEqual([false, true]);
   });
 
-  test('a reset of the password invalidates the other codes, and a pending change of the address', async () => {
+  test('a reset of the password invalidates the other codes, and a pending change of the email address', async () => {
     const pending = { pending_email: 'new@example.com', pending_email_until: new Date(0) };
     const { user, asked } = await account({ email_verified_at: new Date(0), ...pending });
     const other = await fixture.challenge(user, 'email_change');
-    const [unknownDevice, theirs] = [await fixture.user(), 'password_reset'] as const;
-    const foreign = await fixture.challenge(unknownDevice, theirs);
+    const [otherUser, theirs] = [await fixture.user(), 'password_reset'] as const;
+    const foreign = await fixture.challenge(otherUser, theirs);
     await reset(asked);
     expect(await fixture.storedChallenge(other.challenge_id)).toMatchObject({ ended_at: fixture.now() });
     expect(await fixture.storedChallenge(foreign.challenge_id)).toMatchObject({ ended_at: null });
     expect((await fixture.storedUser(user._id))?.pending_email_until).toEqual(fixture.now());
   });
 
-  test('a reset that verifies the address leaves nothing of an earlier holder', async () => {
+  test('a reset that verifies the email address leaves nothing of an earlier holder', async () => {
     const { user, asked } = await account({});
     const invites = [await invite({ created_by: user._id }), await invite({ created_by: randomUUID() })];
     await reset(asked);
     const at = fixture.now();
-    const fresh = { email_verified_at: at, known_devices: [] };
-    expect(await fixture.storedUser(user._id)).toMatchObject(fresh);
+    const renewed = { email_verified_at: at, known_devices: [] };
+    expect(await fixture.storedUser(user._id)).toMatchObject(renewed);
     const revoked = await Promise.all(invites.map((_id) => fixture.collections.invites.findOne({ _id })));
     expect(revoked.map((one) => one?.revoked_at)).toEqual([at, null]);
     expect(fixture.published.map(({ type, data }) => [type, data]).at(-1)).toEqual([
@@ -111,7 +111,7 @@ describe('a reset of the password', () => {
     ]);
     expect((await fixture.rows()).map(({ event }) => event)).toEqual(fixture.published);
     expect(fixture.published).toHaveLength(3);
-    expect(fixture.notified).toEqual(['try', ['registered', user.email]]);
+    expect(fixture.limitCalls).toEqual(['try', ['registered', user.email]]);
   });
 
   test.each<[string, object]>([
@@ -129,7 +129,7 @@ describe('a reset of the password', () => {
     expect(await fixture.storedChallenge(asked.challenge_id)).toMatchObject({ ended_at: null });
   });
 
-  test('a reset announces no first proof if the address was verified since the code was compared', async () => {
+  test('a reset announces no first proof if the email address was verified since the code was compared', async () => {
     const { user, asked } = await account({});
     let reads = 0;
     const checkCode: ResetPasswordDeps['checkCode'] = async (...given) => {
@@ -142,7 +142,7 @@ describe('a reset of the password', () => {
     await reset(asked, { checkCode });
     expect([reads, (await fixture.storedUser(user._id))?.email_verified_at]).toEqual([2, new Date(1)]);
     expect((await fixture.rows()).map(({ topic }) => topic)).not.toContain('service.auth.events.email_verified');
-    expect(fixture.notified).toEqual(['try', ['proved', user.email]]);
+    expect(fixture.limitCalls).toEqual(['try', ['proved', user.email]]);
   });
 
   // guarantees: provider-codes

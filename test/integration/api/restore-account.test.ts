@@ -22,18 +22,18 @@ const refused = { code: 'ERR-INVALID-CREDENTIALS' };
 
 const authenticate = (given: Partial<AuthenticateDeps> = {}) => createAuthenticate({ ...fixture.deps, ...given });
 
-describe('a check of address and password', () => {
+describe('a check of email address and password', () => {
   const check = (fields: object, given: Partial<AuthenticateDeps> = {}) =>
     authenticate(given)({ email: '', password, ...fields }, fixture.origin);
 
-  test('a check of address and password returns the account, and counts for it', async () => {
+  test('a check of email address and password returns the account, and counts for it', async () => {
     const user = await fixture.user();
     expect(await check({ email: user.email.toUpperCase() })).toEqual(user);
-    expect(fixture.notified).toEqual([user.email.toUpperCase(), 'succeeded']);
+    expect(fixture.limitCalls).toEqual([user.email.toUpperCase(), 'succeeded']);
     expect([fixture.audited, await fixture.storedUser(user._id)]).toEqual([[], user]);
   });
 
-  test('a wrong password and an unknown address are refused alike, but for the audit log', async () => {
+  test('a wrong password and an unknown email address are refused alike, but for the audit log', async () => {
     const user = await fixture.user();
     const error = { ...refused, details: {} };
     await expect(check({ email: user.email, password: 'wrong' })).rejects.toMatchObject(error);
@@ -42,8 +42,8 @@ describe('a check of address and password', () => {
       { event: 'login.failed', user_id: user._id, reason: 'wrong_password' },
       { event: 'login.failed', user_id: undefined, reason: 'unknown_account' },
     ]);
-    expect(fixture.notified.filter((one) => one === 'failed')).toHaveLength(2);
-    expect(fixture.notified).toHaveLength(4);
+    expect(fixture.limitCalls.filter((one) => one === 'failed')).toHaveLength(2);
+    expect(fixture.limitCalls).toHaveLength(4);
   });
 
   test('an account whose erasure is due is unknown to a check, and the limits learn nothing of it', async () => {
@@ -52,13 +52,13 @@ describe('a check of address and password', () => {
       await fixture.user({ deletes_at: inAMinute() }),
     ];
     await expect(check({ email: due.email })).rejects.toMatchObject({ ...refused, details: {} });
-    expect(fixture.notified).toEqual([due.email, 'failed']);
+    expect(fixture.limitCalls).toEqual([due.email, 'failed']);
     const event = { event: 'login.failed', user_id: undefined, reason: 'unknown_account' };
     expect(fixture.audited.map(([one]) => one)).toEqual([event]);
     expect(await check({ email: waiting.email })).toEqual(waiting);
   });
 
-  test('the password of an unknown address is hashed too, and no answer to it is believed', async () => {
+  test('the password of an unknown email address is hashed too, and no answer to it is believed', async () => {
     const hashed: unknown[] = [];
     const hasher: AuthenticateDeps['hasher'] = {
       ...fixture.deps.hasher,
@@ -70,16 +70,16 @@ describe('a check of address and password', () => {
 
   test('a password whose hash is good is hashed once', async () => {
     const user = await fixture.user();
-    let places = 0;
+    let slots = 0;
     const hasher: AuthenticateDeps['hasher'] = {
       ...fixture.deps.hasher,
       admit(client, use) {
-        places += 1;
+        slots += 1;
         return fixture.deps.hasher.admit(client, use);
       },
     };
     await check({ email: user.email }, { hasher });
-    expect(places).toBe(1);
+    expect(slots).toBe(1);
   });
 
   const weak = `weak ${passwordHashOf(password)}`;
@@ -96,12 +96,12 @@ describe('a check of address and password', () => {
     ['raises an unknown error', new Error('no memory'), false],
   ])('a weak hash whose replacement fails %s', async (_, error, isRight) => {
     const user = await fixture.user({ password_hash: weak });
-    let places = 0;
+    let slots = 0;
     const hasher: AuthenticateDeps['hasher'] = {
       ...fixture.deps.hasher,
       admit(client, use) {
-        places += 1;
-        return places === 1 ? fixture.deps.hasher.admit(client, use) : Promise.reject(error);
+        slots += 1;
+        return slots === 1 ? fixture.deps.hasher.admit(client, use) : Promise.reject(error);
       },
     };
     const checked = check({ email: user.email }, { hasher });
@@ -151,14 +151,14 @@ describe('a restore', () => {
       [verified(user), fixture.origin],
       [{ event: 'account.deletion_cancelled', user_id }, fixture.origin],
     ]);
-    expect(fixture.notified).toEqual([user.email, 'succeeded']);
+    expect(fixture.limitCalls).toEqual([user.email, 'succeeded']);
     expect(fixture.verdicts).toEqual([false, true]);
   });
 
   test('a restore without a device id counts for no device', async () => {
     const user = await fixture.user({ deletes_at: inAMinute(), known_devices: ['unnamed'] });
     await restore(user, { device_id: undefined });
-    expect(fixture.notified[0]).toEqual(user.email);
+    expect(fixture.limitCalls[0]).toEqual(user.email);
     expect(await fixture.rows()).toHaveLength(2);
   });
 
@@ -213,7 +213,7 @@ describe('a restore', () => {
   test.each<[string, (user: UserDocument) => Promise<unknown>]>([
     ['the account is gone', ({ _id }) => fixture.collections.users.deleteOne({ _id })],
     ['its password was changed', ({ _id }) => change(_id, { password_changed_at: new Date(0) })],
-    ['its address was changed', ({ _id }) => change(_id, { email_key: 'other@example.com' })],
+    ['its email address was changed', ({ _id }) => change(_id, { email_key: 'other@example.com' })],
     ['its time has come', ({ _id }) => change(_id, { deletes_at: fixture.now() })],
   ])('a restore is refused if %s since the password was checked', async (_, between) => {
     const user = await fixture.user({ deletes_at: inAMinute() });

@@ -51,7 +51,7 @@ const statementOf = async (body: object, shown = credential) =>
 
 describe('a statement of revocations', () => {
   // guarantees: sibling-rights
-  test('a statement of revocations answers one question of one sibling service, and is no access token', async () => {
+  test('a statement of revocations answers one question of one internal service, and is no access token', async () => {
     const session = await newSession(api);
     await logOut(api, session);
     const first = await statementOf({ nonce });
@@ -100,7 +100,7 @@ describe('a statement of revocations', () => {
   });
 });
 
-describe('a hostile sibling service', () => {
+describe('a hostile internal service', () => {
   test.each<[string, () => string | undefined | Promise<string | undefined>]>([
     ['no secret', () => ''],
     ['a wrong secret', () => `pantry.1.${'A'.repeat(43)}`],
@@ -112,14 +112,14 @@ describe('a hostile sibling service', () => {
     ['a word that every object has', () => `constructor.${'A'.repeat(43)}`],
     ['an endless secret', () => `pantry.1.${'A'.repeat(10_000)}`],
     ['an access token', async () => (await newSession(api)).access_token],
-  ])('a sibling service with %s gets 401 and learns nothing', async (_what, shown) => {
+  ])('an internal service with %s gets 401 and learns nothing', async (_what, shown) => {
     const answer = await askOf(api, { nonce }, await shown());
     expect([answer.status, answer.json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
   });
 
   // guarantees: sibling-rights
-  test('a sibling service reaches nothing else by its secret', async () => {
+  test('an internal service reaches nothing else by its secret', async () => {
     const headers = bearer(credential);
     const answer = await api.findAccount(headers);
     expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
@@ -133,12 +133,12 @@ describe('a hostile sibling service', () => {
     ['a cursor that is no text', { nonce, cursor: { $gt: '' } }],
     ['an endless cursor', { nonce, cursor: '1'.repeat(201) }],
     ['a cursor with a command', { nonce, cursor: '0\r\nFLUSHALL' }],
-  ])('a sibling service with %s gets 422', async (_what, body) => {
+  ])('an internal service with %s gets 422', async (_what, body) => {
     expect((await askOf(api, body)).status).toBe(422);
   });
 
   test.each(['0.none', '-1.x', '999999999999999.x', '1e9.x', 'x', '.', `9.${'a'.repeat(40)}:${'b'.repeat(40)}`])(
-    'a sibling service with the cursor %s reads the list from its beginning',
+    'an internal service with the cursor %s reads the list from its beginning',
     async (cursor) => {
       const session = await newSession(api);
       await logOut(api, session);
@@ -146,7 +146,7 @@ describe('a hostile sibling service', () => {
     },
   );
 
-  test('a sibling service that reads too much has to wait, for what it was sent too, and no other with it', async () => {
+  test('an internal service that reads too much has to wait, for what it was sent too, and no other with it', async () => {
     const keyPrefix = uniqueName();
     const narrow = await start({ KEY_PREFIX: keyPrefix, REVOCATION_LIMIT_PER_SIBLING: '10' });
     await completeDenyList(keyPrefix);
@@ -165,7 +165,7 @@ describe('a hostile sibling service', () => {
     expect(await narrow.metric('auth_rate_limited_total', { rule: 'revocation_sibling' })).toBe(2);
   });
 
-  test('a sibling service is counted by the name of its secret, and logged without the secret', async () => {
+  test('an internal service is counted by the name of its secret, and logged without the secret', async () => {
     const before = await api.metric('auth_revocation_feed_reads_total', { secret: 'pantry.2' });
     const refused = await api.metric('auth_authorization_failures_total', { code: 'ERR-INVALID-CREDENTIALS' });
     const second = internalServiceCredential('pantry.2');
@@ -181,7 +181,7 @@ describe('a hostile sibling service', () => {
   });
 });
 
-describe('the secrets of sibling services', () => {
+describe('the secrets of internal services', () => {
   let file: string;
   let secrets: readonly KeyEntry[];
   let own: TestApi;
@@ -190,7 +190,7 @@ describe('the secrets of sibling services', () => {
 
   beforeAll(async () => {
     const { keysDir } = testEnvironment();
-    file = join(keysDir, `${uniqueName()}-siblings.json`);
+    file = join(keysDir, `${uniqueName()}-internal-services.json`);
     ({ keys: secrets } = await loadKeyFile(internalServiceSecretsFile(keysDir)));
     await write(secrets);
     own = await startTestApi({ REVOCATION_FEED_SECRETS_FILE: file }, { keyFileIntervalMs: 10 });
@@ -198,7 +198,7 @@ describe('the secrets of sibling services', () => {
   });
   afterAll(() => own.close());
 
-  test('two secrets of one sibling service are valid side by side, and a removed one is refused without a restart', async () => {
+  test('two secrets of one internal service are valid side by side, and a removed one is refused without a restart', async () => {
     const both = [internalServiceCredential('pantry.1'), internalServiceCredential('pantry.2')];
     for (const shown of both) expect((await askOf(own, { nonce }, shown)).status).toBe(200);
     await write(secrets.filter(({ kid }) => kid !== 'pantry.1'));

@@ -49,7 +49,7 @@ const endedBy = (revoked_reason: RevocationReason, fields: Partial<SessionDocume
   const ended = { is_revoked: true, revoked_at: aMinuteAgo(), revoked_reason, revoked_request_id: 'request-0' };
   return fixture.session({ ...ended, ...fields });
 };
-const notified = ({ document }: StoredSession, reason: string, also: object = {}) => {
+const notificationOf = ({ document }: StoredSession, reason: string, also: object = {}) => {
   return { sessionIds: [document._id], reason, requestId: 'request-0', at: aMinuteAgo(), ...also };
 };
 const notifiedNow = (sessionIds: string[], reason: string) => {
@@ -126,7 +126,7 @@ describe('a logout', () => {
         fixture.announced.splice(0);
         await expect(logOut(fixture.tokenOf(own.document, generation), own)).rejects.toMatchObject(notFound);
         expect(reads).toEqual(['find', 'confirmed']);
-        await expectOnlyNotification([notified(own, reason)], own);
+        await expectOnlyNotification([notificationOf(own, reason)], own);
       }
     },
   );
@@ -136,7 +136,7 @@ describe('a logout', () => {
     const tablet = await endedBy('logout', { user_id: phone.document.user_id });
     await expect(logOut(tablet.token, phone)).rejects.toMatchObject(notFound);
     await expectOnlyNotification(
-      [notified(tablet, 'LOGOUT_CONFIRMED', { alsoClose: phone.document._id })],
+      [notificationOf(tablet, 'LOGOUT_CONFIRMED', { alsoClose: phone.document._id })],
       phone,
       tablet,
     );
@@ -192,7 +192,7 @@ describe('the end of a session by its id', () => {
       const other = await endedBy(by, { user_id: caller.document.user_id });
       await expect(revoke(other.document._id, caller)).rejects.toMatchObject(notFound);
       expect(reads).toEqual(['find', 'confirmed']);
-      await expectOnlyNotification([notified(other, reason)], caller, other);
+      await expectOnlyNotification([notificationOf(other, reason)], caller, other);
     },
   );
 
@@ -230,7 +230,7 @@ describe('a logout everywhere', () => {
       const own = await endedBy('logout', { user_id });
       const other = await fixture.session({ user_id });
       await expect(logOutAll(body, own)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
-      await expectOnlyNotification([notified(own, 'LOGOUT_CONFIRMED')], own, other);
+      await expectOnlyNotification([notificationOf(own, 'LOGOUT_CONFIRMED')], own, other);
     },
   );
 
@@ -243,7 +243,7 @@ describe('a logout everywhere', () => {
   test('a logout everywhere that finds nothing to end does not count as committed, as it has written nothing', async () => {
     const { _id: user_id } = await fixture.user();
     await logOutAll({ except_current: true }, await fixture.session({ user_id }));
-    // Only the scene calls `isCommitted`, before and after the commit. The service does not, after an acknowledged
+    // Only the fixture calls `isCommitted`, before and after the commit. The service does not, after an acknowledged
     // commit.
     expect(fixture.verdicts).toEqual([false, false]);
     expect(reads).toEqual([]);

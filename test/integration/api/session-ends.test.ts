@@ -111,7 +111,7 @@ describe('the end of a session by its id', () => {
   test.each([
     ['the caller’s own session', 'logout', 'LOGOUT_CONFIRMED', true],
     ['another session of the caller’s', 'revoked_by_user', 'SESSION_REVOKED', false],
-  ])('an end by id of %s is stored as %s, and announced as %s', async (_, reason, notified, isOwn) => {
+  ])('an end by id of %s is stored as %s, and announced as %s', async (_, reason, announcedReason, isOwn) => {
     const caller = await fixture.session();
     const { user_id } = caller.document;
     const { document } = isOwn ? caller : await fixture.session({ user_id });
@@ -125,7 +125,7 @@ describe('the end of a session by its id', () => {
     const by = isOwn ? {} : { revoked_by: caller.document._id };
     expect(await fixture.asStored(session_id)).toEqual({ ...document, ...ended(reason, by) });
     expect(fixture.audited).toEqual([[{ event: 'session.revoked', user_id, session_id, reason }, fixture.origin]]);
-    expect(fixture.announced).toEqual([announcement([session_id], notified)]);
+    expect(fixture.announced).toEqual([announcement([session_id], announcedReason)]);
   });
 
   test.each([
@@ -157,12 +157,12 @@ describe('a logout everywhere', () => {
     const { _id: user_id } = await fixture.user();
     const own = await fixture.session({ user_id });
     const others = [await fixture.session({ user_id, last_used_at: new Date(0) }), await fixture.session({ user_id })];
-    const unknownDevice = await fixture.session();
-    return { user_id, own, others, unknownDevice, ids: others.map(({ document }) => document._id) };
+    const otherUser = await fixture.session();
+    return { user_id, own, others, otherUser, ids: others.map(({ document }) => document._id) };
   }
 
   test('a logout everywhere ends every session of the caller’s, and announces that', async () => {
-    const { user_id, own, others, unknownDevice, ids } = await household();
+    const { user_id, own, others, otherUser, ids } = await household();
     const timestamp = fixture.now().toISOString();
     const answer = { message: 'SESSIONS_TERMINATED', terminated_sessions: 3, timestamp };
     expect(await logOutAll({}, bearerOf(own))).toEqual(answer);
@@ -172,7 +172,7 @@ describe('a logout everywhere', () => {
       const also = { revoked_by: sid };
       expect(await fixture.asStored(document._id)).toEqual({ ...document, ...ended('revoked_by_user', also) });
     }
-    expect(await fixture.asStored(unknownDevice.document._id)).toEqual(unknownDevice.document);
+    expect(await fixture.asStored(otherUser.document._id)).toEqual(otherUser.document);
     const revoked = (session_id: string, reason: string) => [
       { event: 'session.revoked', user_id, session_id, reason },
       fixture.origin,

@@ -68,10 +68,12 @@ function toRedisStatement({ name, args }: SentRedisCommand): string {
   return `evalsha ${kind === 'limit' ? `limit:${limit}` : kind}`;
 }
 
-const notified = (operation: CountedOperation, store: 'MongoDB' | 'Redis') =>
+const documented = (operation: CountedOperation, store: 'MongoDB' | 'Redis') =>
   statements[operation].filter((statement) => statement.store === store).map((statement) => statement.sent);
 
-/** Runs the work, and waits until the events of its registrations are published, which their answers do not wait for. */
+/**
+ * Runs the work, and waits until the events of its registrations are published, which their answers do not wait for.
+ */
 async function untilPublished<T>(work: () => Promise<T>): Promise<T> {
   return withSentRedisCommands(async (commands) => {
     const { users } = api.collections;
@@ -92,7 +94,7 @@ test.each(Object.keys(operations) as CountedOperation[])('%s sends the statement
   // The first run opens connections and loads scripts.
   await untilPublished(async () => (await operations[operation]())());
   const prepared = await untilPublished(() => Promise.all(Array.from({ length: runs }, () => operations[operation]())));
-  const expected = notified(operation, 'Redis');
+  const expected = documented(operation, 'Redis');
   const mongo: string[][] = [];
   const redis = await withSentRedisCommands(async (commands) => {
     const counted = () => commands.map(toRedisStatement).filter((command) => !settledApart.includes(command));
@@ -100,7 +102,7 @@ test.each(Object.keys(operations) as CountedOperation[])('%s sends the statement
     await eventually('all commands are sent', () => counted().length >= runs * expected.length);
     return counted();
   });
-  expect(mongo).toEqual(Array.from({ length: runs }, () => notified(operation, 'MongoDB')));
+  expect(mongo).toEqual(Array.from({ length: runs }, () => documented(operation, 'MongoDB')));
   expect(redis.toSorted()).toEqual(
     Array.from({ length: runs }, () => expected)
       .flat()
@@ -109,7 +111,7 @@ test.each(Object.keys(operations) as CountedOperation[])('%s sends the statement
 });
 
 describe('a login', () => {
-  const opens = notified('login', 'MongoDB');
+  const opens = documented('login', 'MongoDB');
   const [find, touch, ...insertAndCommit] = opens;
   const look = 'user_sessions find {is_revoked, user_id}';
   const dayMs = 86_400_000;
@@ -154,7 +156,7 @@ describe('a login', () => {
 });
 
 // guarantees: codes-of-known-places
-test('a request for a code sends the same statements for every address', async () => {
+test('a request for a code sends the same statements for every email address', async () => {
   const addresses = [newEmail(), (await newSession(api)).email, (await newSession(api)).email];
   await api.collections.users.updateOne({ email: addresses[2] ?? '' }, { $set: { email_verified_at: new Date() } });
   const ask = (email: string) => api.requestPasswordReset({ email });

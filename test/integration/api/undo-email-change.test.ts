@@ -58,7 +58,10 @@ const formerOf = (email: string, fields: Partial<FormerEmail> = {}): FormerEmail
   ...{ change_id: randomUUID(), email, email_key: email.toLowerCase(), until: after(3_600_000), ...fields },
 });
 
-/** Stores an account that has changed its address. The former address was verified unless the fields say otherwise. */
+/**
+ * Stores an account that has changed its email address. The former email address was verified unless the fields say
+ * otherwise.
+ */
 async function changedAccount(fields: Partial<FormerEmail> = { verified_at: fixture.now() }) {
   const old = `old-${randomUUID()}@example.com`;
   const former = formerOf(old, fields);
@@ -71,8 +74,8 @@ const set = (user: UserDocument, fields: Partial<UserDocument>) =>
 const stored = ({ _id }: UserDocument) => fixture.storedUser(_id);
 const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
 
-describe('an undo of a change of the address', () => {
-  test('an undo gives the address back, ends all that a thief may have, and announces that afterwards', async () => {
+describe('an undo of a change of the email address', () => {
+  test('an undo gives the email address back, ends all that a thief may have, and announces that afterwards', async () => {
     const [older, later] = [formerOf('Older@example.com'), formerOf('Later@example.com')];
     const former = formerOf('Old@example.com', { verified_at: new Date(0) });
     const pending = { pending_email: 'next@example.com', pending_email_until: after(1), deletes_at: after(1) };
@@ -82,8 +85,8 @@ describe('an undo of a change of the address', () => {
     const session = await fixture.session({ user_id });
     const { challenge_id } = await fixture.challenge(user, 'password_reset');
     const { home_group_id, account_type } = user;
-    const place = { home_group_id, account_type, created_at: fixture.now(), expires_at: after(1) };
-    const invite = { _id: randomUUID(), ...place, created_by: user_id, max_uses: null, uses: 0, revoked_at: null };
+    const shared = { home_group_id, account_type, created_at: fixture.now(), expires_at: after(1) };
+    const invite = { _id: randomUUID(), ...shared, created_by: user_id, max_uses: null, uses: 0, revoked_at: null };
     await fixture.collections.invites.insertOne(invite);
     const at = fixture.now();
     const [time, { requestId }] = [at.toISOString(), fixture.origin];
@@ -127,13 +130,13 @@ describe('an undo of a change of the address', () => {
       ],
     ]);
     expect(fixture.announced).toMatchObject([{ sessionIds: [session.document._id], requestId, at }]);
-    expect([fixture.notified, fixture.verdicts]).toEqual([['try'], [false, true]]);
+    expect([fixture.limitCalls, fixture.verdicts]).toEqual([['try'], [false, true]]);
   });
 
-  test('an undo to an address that was never verified makes the limits forget who logged in with it', async () => {
+  test('an undo to an email address that was never verified makes the limits forget who logged in with it', async () => {
     const { old, token } = await changedAccount({});
     await undo(token);
-    expect(fixture.notified).toEqual(['try', ['registered', old]]);
+    expect(fixture.limitCalls).toEqual(['try', ['registered', old]]);
   });
 
   test('an undo cancels no deletion where none is pending, and announces none', async () => {
@@ -183,7 +186,7 @@ describe('an undo of a change of the address', () => {
     expect(rereads).toBe(1);
   });
 
-  test('an undo is refused if an import has given the address to another account', async () => {
+  test('an undo is refused if an import has given the email address to another account', async () => {
     const { user, old, token } = await changedAccount();
     await fixture.user({ email: old, email_key: old });
     await expect(undo(token)).rejects.toMatchObject(invalid);
@@ -192,15 +195,15 @@ describe('an undo of a change of the address', () => {
 
   test('an undo that fails for another reason reports that reason', async () => {
     const { user, token } = await changedAccount();
-    const outbox = { ...fixture.deps.outbox, append: () => Promise.reject(new Error('no room')) };
+    const outbox = { ...fixture.deps.outbox, append: () => Promise.reject(new Error('no capacity')) };
     const commit = fixture.commitWith({ outbox });
-    await expect(undo(token, undefined, { commit })).rejects.toThrow('no room');
+    await expect(undo(token, undefined, { commit })).rejects.toThrow('no capacity');
     expect([await stored(user), fixture.published, fixture.audited]).toEqual([user, [], []]);
   });
 
   test.each<[string, (n: number) => Partial<UserDocument>]>([
     ['a change of the password', (n) => ({ password_changed_at: new Date(n) })],
-    ['another change of the address', (n) => ({ email_key: `thief-${n}@example.com` })],
+    ['another change of the email address', (n) => ({ email_key: `thief-${n}@example.com` })],
   ])('an undo wins against %s that comes in between, with one hash', async (_, fields) => {
     const { user, old, token } = await changedAccount();
     let reads = 0;
@@ -234,7 +237,7 @@ describe('an undo of a change of the address', () => {
     const rows = (await fixture.rows()).filter(({ topic }) => topic.endsWith('identity_unlinked'));
     expect(rows.map(({ event }) => event.data)).toMatchObject([{ identity_id: 'new' }]);
     expect(await fixture.collections.providerRevocations.find().toArray()).toMatchObject([{ _id: 'new', ...kept }]);
-    // A notice of a provider is no reason to decide anew.
+    // A security event of a provider is no reason to decide anew.
     expect(reads).toBe(1);
   });
 

@@ -46,7 +46,7 @@ describe('user delete', () => {
     expect((await login(phone.email)).status).toBe(200);
   });
 
-  test('user delete and restore each send one event to subscribers and one notice to the user', async () => {
+  test('user delete and restore each send one event to subscribers and one notification to the user', async () => {
     const phone = await newSession(fixture);
     await fixture.collections.users.updateOne({ _id: phone.user_id }, { $set: { locale: 'ru' } });
     const { user_id } = phone;
@@ -59,15 +59,15 @@ describe('user delete', () => {
     expect(more).toEqual([]);
     expect(scheduled).toMatchObject({ requestid: request_id, data: { user_id, deletes_at } });
     expect(Date.parse(deletes_at) - Date.parse(scheduled?.time ?? '')).toBe(3 * dayMs);
-    const notices = await eventsOf(user_id, 'service.auth.events.notice');
-    expect(notices.map(({ data }) => data)).toEqual([
+    const notifications = await eventsOf(user_id, 'service.auth.events.notice');
+    expect(notifications.map(({ data }) => data)).toEqual([
       { user_id, purpose: 'deletion_scheduled', locale: 'ru', deletes_at },
     ]);
     const { request_id: restoredBy } = await authctlJson(['user', 'restore', user_id, ...why], options);
     const cancelled = await eventsOf(user_id, 'service.auth.events.deletion_cancelled');
     expect(cancelled).toMatchObject([{ requestid: restoredBy, data: { user_id } }]);
-    const [, notified] = await eventsOf(user_id, 'service.auth.events.notice');
-    expect(notified).toMatchObject({
+    const [, notification] = await eventsOf(user_id, 'service.auth.events.notice');
+    expect(notification).toMatchObject({
       requestid: restoredBy,
       data: { user_id, purpose: 'deletion_cancelled', locale: 'ru' },
     });
@@ -125,8 +125,8 @@ describe('user delete', () => {
     const late = [...runs.filter(({ exitCode }) => exitCode !== 0), await remove(user_id, '--grace-days', '1')];
     expect(late).toHaveLength(3);
     for (const run of late) {
-      const notified = `is ordered already: it will be erased at ${before?.deletes_at?.toISOString()}`;
-      expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(notified) });
+      const message = `is ordered already: it will be erased at ${before?.deletes_at?.toISOString()}`;
+      expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(message) });
       expect(auditLinesOf(run.stderr)).toEqual([]);
     }
     expect(await stored(user_id)).toEqual(before);
@@ -177,12 +177,12 @@ describe('user restore', () => {
 });
 
 test.each([
-  ['an address as the reason', ['user', 'delete', 'x', '--reason', 'by a@b.c', '--yes'], 2, 'no e-mail address'],
+  ['an email address as the reason', ['user', 'delete', 'x', '--reason', 'by a@b.c', '--yes'], 2, 'no e-mail address'],
   ['a grace that is too long', ['user', 'delete', 'x', ...why, '--grace-days', '31'], 2, 'whole number from 0 to 30'],
   ['a grace that is no number', ['user', 'delete', 'x', ...why, '--grace-days', '1.5'], 2, 'whole number from 0 to 30'],
-])('a deletion with %s fails and says why', async (_case, args, exitCode, notified) => {
+])('a deletion with %s fails and says why', async (_case, args, exitCode, message) => {
   const run = await authctl(args, options);
-  expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(notified) });
+  expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) });
 });
 
 test('no email is in the log of a service', () => {

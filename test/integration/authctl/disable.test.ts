@@ -21,7 +21,9 @@ const show = (user: string) => authctlJson(['user', 'show', user], options);
 const login = (email: string, given = password) => fixture.logIn({ email, password: given });
 const live = (user_id: string) => fixture.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
-/** The commands that end all sessions: what the sessions end by, what is audited, and the answer to a login afterwards. */
+/**
+ * The commands that end all sessions: what the sessions end by, what is audited, and the answer to a login afterwards.
+ */
 const endings = [
   ['disable', 'account_disabled', 'account.disabled', 403, 'ERR-ACCOUNT-DISABLED'],
   ['delete', 'account_deleted', 'account.deletion_scheduled', 403, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
@@ -192,7 +194,7 @@ describe('user enable', () => {
   });
 });
 
-test('user show tells all that support may know, and nothing that proves a password or makes a token', async () => {
+test('user show prints all that support may know, and nothing that proves a password or makes a token', async () => {
   const phone = await newSession(fixture);
   const set = { display_name: 'Anna', locale: 'ru', deletes_at: new Date('2126-12-06T10:00:00.000Z') } as const;
   await fixture.collections.users.updateOne({ _id: phone.user_id }, { $set: set });
@@ -247,7 +249,7 @@ test.each([
   ['no name', ['user', 'disable', 'x@example.com', ...why, '--as', ''], 2, 'It must have 1 to 128 characters'],
   ['an unknown user to disable', ['user', 'disable', 'x@example.com', ...why], 1, 'There is no user'],
   ['an unknown user to enable', ['user', 'enable', 'x@example.com', ...why], 1, 'There is no user'],
-])('user disable or enable with %s fails and says why', async (_case, args, exitCode, notified) => {
+])('user disable or enable with %s fails and says why', async (_case, args, exitCode, message) => {
   const run = await authctl(args, options);
-  expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(notified) });
+  expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) });
 });

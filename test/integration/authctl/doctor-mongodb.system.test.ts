@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-test('doctor tells a member that is in no replica set from one that does not answer', async () => {
+test('doctor distinguishes a member that is in no replica set from one that does not answer', async () => {
   const env = { MONGODB_URI: `mongodb://127.0.0.1:${port}/?replicaSet=rs0` };
   let fix = '';
   // Until mongod listens, doctor sees a member that does not answer.

@@ -227,8 +227,8 @@ test('events discard takes a dead letter away, once', async () => {
   });
 });
 
-test('events park holds a subscriber up, events resume lets it go on, and events subscribers shows both', async () => {
-  const standing = async () => {
+test('events park suspends a subscriber, events resume lets it go on, and events subscribers shows both', async () => {
+  const status = async () => {
     const { subscribers } = await authctlJson(['events', 'subscribers'], options);
     return subscribers.find(({ name }: { name: string }) => name === 'crm');
   };
@@ -238,11 +238,11 @@ test('events park holds a subscriber up, events resume lets it go on, and events
   });
   expect(await authctlJson(['events', 'park', 'crm'], options)).toEqual({ subscriber: 'crm', parked: true });
   expect(await authctlJson(['events', 'park', 'crm'], options, 1)).toEqual({ subscriber: 'crm', parked: false });
-  expect(await standing()).toMatchObject({
+  expect(await status()).toMatchObject({
     configured: true,
     parked_at: expect.any(String),
     parked_by_event: 'operator',
   });
   expect(await authctlJson(['events', 'resume', 'crm'], options)).toEqual({ subscriber: 'crm', resumed: true });
-  expect(await standing()).toMatchObject({ parked_at: null, resumed_at: expect.any(String) });
+  expect(await status()).toMatchObject({ parked_at: null, resumed_at: expect.any(String) });
 });

@@ -82,13 +82,13 @@ describe('user import', () => {
     expect(group).toMatchObject({ owner_id: a?._id, member_count: 3, account_type: 'OFFICE', closed_at: null });
 
     // Another source may use the same group names.
-    const unknownDevice = newEmail();
-    const third = await write('third.csv', [header, line(unknownDevice, 'acme')]);
+    const otherUser = newEmail();
+    const third = await write('third.csv', [header, line(otherUser, 'acme')]);
     await authctlJson(['user', 'import', third, '--group-namespace', 'other'], options);
-    expect((await user(unknownDevice))?.home_group_id).not.toBe(a?.home_group_id);
+    expect((await user(otherUser))?.home_group_id).not.toBe(a?.home_group_id);
   });
 
-  test('user import tells groups apart whose namespace and key read alike together', async () => {
+  test('user import distinguishes groups whose namespace and key read alike together', async () => {
     const [one, two] = [newEmail(), newEmail()];
     const file = (name: string, email: string, group: string) =>
       write(name, [header, `${email},"${argon2id}",HOME,,${group}`]);
@@ -155,26 +155,26 @@ describe('user import', () => {
       for (const email of good) expect(await user(email)).not.toBeNull();
 
       const begun = format === 'csv' ? 3 : 2;
-      const notified = new Map(
+      const reasons = new Map(
         result.rejected_lines.map(({ line, reason }: { line: number; reason: string }) => [line, reason]),
       );
-      for (const [index, [, why]] of bad.entries()) expect(notified.get(begun + index)).toContain(why);
-      expect(notified.get(begun + bad.length + 2)).toMatch(format === 'csv' ? /quote is not closed/ : /no JSON/);
-      for (const [line, reason] of notified) expect(run.stderr).toContain(`line ${line}: ${reason}`);
+      for (const [index, [, why]] of bad.entries()) expect(reasons.get(begun + index)).toContain(why);
+      expect(reasons.get(begun + bad.length + 2)).toMatch(format === 'csv' ? /quote is not closed/ : /no JSON/);
+      for (const [line, reason] of reasons) expect(run.stderr).toContain(`line ${line}: ${reason}`);
       expect(`${run.stdout}${run.stderr}`).not.toContain(secret);
     },
   );
 
   test('user import emits no event unless it is asked to, and then one per account in its transaction', async () => {
-    const [silent, notified, joined] = [newEmail(), newEmail(), newEmail()];
+    const [silent, announced, joined] = [newEmail(), newEmail(), newEmail()];
     const line = (email: string, group: string) => `${email},"${argon2id}",HOME,,${group}`;
     await authctlJson(['user', 'import', await write('a.csv', [header, line(silent, '')])], options);
-    const file = await write('b.csv', [header, line(notified, 'flat'), line(joined, 'flat')]);
+    const file = await write('b.csv', [header, line(announced, 'flat'), line(joined, 'flat')]);
     const { request_id } = await authctlJson(['user', 'import', file, '--emit-events'], options);
     expect(await api.collections.outbox.countDocuments({ 'event.subject': (await user(silent))?._id ?? '' })).toBe(0);
     const rows = await api.collections.outbox.find({ 'event.requestid': request_id }).sort({ _id: 1 }).toArray();
     expect(rows.map(({ event }) => event.data)).toMatchObject([
-      { user_id: (await user(notified))?._id, space_creation_mode: 'CREATE_NEW_HOME', is_new_group: true },
+      { user_id: (await user(announced))?._id, space_creation_mode: 'CREATE_NEW_HOME', is_new_group: true },
       { user_id: (await user(joined))?._id, space_creation_mode: 'JOIN_EXISTING', is_new_group: false },
     ]);
   });
@@ -190,11 +190,11 @@ describe('user import', () => {
   });
 
   test('a dry run of user import foresees what the batches of the real one do', async () => {
-    const [owner, member, late, unknownDevice] = [newEmail(), newEmail(), newEmail(), newEmail()];
+    const [owner, member, late, otherUser] = [newEmail(), newEmail(), newEmail(), newEmail()];
     const line = (email: string, type: string, group = '') => `${email},"${argon2id}",${type},,${group}`;
     const batches = [
       [line(owner, 'HOME', 'house'), line(member, 'HOME', 'house')],
-      [line(owner.toUpperCase(), 'HOME'), line(unknownDevice, 'OFFICE', 'house')],
+      [line(owner.toUpperCase(), 'HOME'), line(otherUser, 'OFFICE', 'house')],
       [line(late, 'HOME', 'house'), line(member, 'OFFICE', 'house')],
     ];
     const file = await write('users.csv', [header, ...batches.flat()]);
@@ -210,7 +210,7 @@ describe('user import', () => {
     ['nothing in it', 'users.csv', [], 2, 'The first line must name the columns'],
     ['no header', 'users.csv', ['cook@example.com,x,HOME'], 2, 'The first line must name the columns'],
     ['a column that there is not', 'users.csv', [`${header},nickname`], 2, 'The first line must name the columns'],
-    ['a name that tells no format', 'users.txt', [header], 2, 'give --format'],
+    ['a name that shows no format', 'users.txt', [header], 2, 'give --format'],
   ])('user import refuses a file with %s', async (_case, name, lines, exitCode, why) => {
     const run = await authctl(['user', 'import', await write(name, lines)], options);
     expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(why) });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true }));
 
 const path = (kind: 'access' | 'refresh' | 'server') => join(dir, `${kind}.json`);
-const standings = (shown: { keys: { standing: string }[] }) => shown.keys.map(({ standing }) => standing);
+const statuses = (shown: { keys: { standing: string }[] }) => shown.keys.map(({ standing }) => standing);
 const minute = 60_000;
 
 /** Returns the members of a JWK that create signatures or MACs. */
@@ -85,7 +85,7 @@ describe('keys rotate', () => {
     const { keys } = await authctlJson(['keys', 'generate', 'access', '--algorithm', 'EdDSA'], { env });
     const begun = Date.now();
     const published = await rotate([], begun);
-    expect(standings(published)).toEqual(['first', 'next']);
+    expect(statuses(published)).toEqual(['first', 'next']);
     expect(published.keys.map(({ type }: { type: string }) => type)).toEqual(['OKP Ed25519', 'EC P-256']);
     expect(published.keys[0].kid).toBe(keys[0].kid);
 
@@ -95,7 +95,7 @@ describe('keys rotate', () => {
     });
     expect(early).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('wait 240 s more') });
     const activated = await rotate(['--activate'], begun + 5 * minute);
-    expect(standings(activated)).toEqual(['first', 'retired']);
+    expect(statuses(activated)).toEqual(['first', 'retired']);
     expect(activated.keys.map(({ kid }: { kid: string }) => kid)).toEqual([published.keys[1].kid, keys[0].kid]);
 
     expect(await rotate(['--prune'], begun + 15 * minute)).toMatchObject({ removed: [] });
@@ -248,9 +248,9 @@ test.each([
 ])(
   'a command line with %s ends with exit code 2, and says why once, as JSON where that is asked for',
   async (_case, args, why) => {
-    const notified = await authctl(args);
-    expect(notified).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(why) });
-    expect(notified.stderr.split(why)).toHaveLength(2);
+    const run = await authctl(args);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(why) });
+    expect(run.stderr.split(why)).toHaveLength(2);
     expect(await authctlJson(args, {}, 2)).toEqual({ error: { message: expect.stringContaining(why), exit_code: 2 } });
   },
 );

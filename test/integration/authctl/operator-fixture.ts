@@ -19,7 +19,7 @@ export interface OperatorFixture extends ApiDriver {
   /** The subscriber `analytics`, unless the settings name others. */
   readonly receiver: Receiver;
   readonly collections: Collections;
-  /** Address of the api. */
+  /** URL of the api. */
   readonly apiUrl: string;
   /** `KEY_PREFIX`. */
   readonly keyPrefix: string;

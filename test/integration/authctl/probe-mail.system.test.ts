@@ -107,7 +107,7 @@ describe('probe --with-mail', () => {
     expect(await probe.stop()).toBe(0);
   });
 
-  test('probe --with-mail --interval tells a mailbox that fails from a main path that does', async () => {
+  test('probe --with-mail --interval distinguishes a mailbox that fails from a main path that does', async () => {
     answer = { status: 503, body: '' };
     const probe = await startProbe(env, ['--with-mail', '--mail-every', '1s', '--timeout', '60s']);
     await untilRuns(probe, 'failure', 1);

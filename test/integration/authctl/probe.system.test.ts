@@ -102,7 +102,7 @@ describe('a system that is not well', () => {
     expect(await stored()).toEqual({});
   });
 
-  test('probe tells a gateway that refuses from one that never answers', async () => {
+  test('probe distinguishes a gateway that refuses from one that never answers', async () => {
     const refusing = await authctlJson(['probe', '--push-url', fixture.apiUrl.replace('http', 'ws')], { env }, 1);
     expect(refusing.steps.at(-1)).toMatchObject({ step: 'open', fault: 'the handshake was answered 404' });
     const timers = jest.spyOn(globalThis, 'setTimeout');
@@ -214,8 +214,8 @@ describe('what earlier probes have left', () => {
   });
 });
 
-/** Returns the number of accounts for which the api remembers devices and addresses. */
-async function knownPlaces(): Promise<number> {
+/** Returns the number of accounts for which the api remembers devices and networks. */
+async function countKnownAccounts(): Promise<number> {
   const redis = new Redis(fixture.options.env.REDIS_URL ?? '');
   try {
     return (await redis.keys(`${redisKeys(fixture.keyPrefix).limit('login-known')}:*`)).length;
@@ -229,7 +229,7 @@ describe('probe --interval', () => {
     // A slow machine must fail no step.
     const patient = ['--timeout', '60s'];
     const begun = Date.now() / 1_000;
-    const before = await knownPlaces();
+    const before = await countKnownAccounts();
     const [well, unwell] = await Promise.all([
       startProbe(env, patient),
       startProbe(env, [...patient, '--push-url', `ws://127.0.0.1:${deadPort}`]),
@@ -243,8 +243,9 @@ describe('probe --interval', () => {
     expect(await well.metric('auth_probe_clean_ups_total{outcome="done"}')).toBeGreaterThan(1);
     expect(await unwell.metric('auth_probe_success')).toBe(0);
     expect(await unwell.metric('auth_probe_close_seconds')).toBeNaN();
-    // Each of the two probes uses one address every time, because the api long remembers where an account logged in.
-    expect((await knownPlaces()) - before).toBe(2);
+    // Each of the two probes uses one email address every time, because the api long remembers where an account logged
+    // in.
+    expect((await countKnownAccounts()) - before).toBe(2);
     // A run that is under way is cut short and cleaned up.
     expect(await Promise.all([well.stop(), unwell.stop()])).toEqual([0, 0]);
     // An event that was under way may be left.

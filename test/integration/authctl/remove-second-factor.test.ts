@@ -19,7 +19,7 @@ const order = (user: string, ...more: string[]) => authctl(command(user, '--yes'
 const stop = (user: string) => authctl(command(user, '--stop'), options);
 const show = (user: string) => authctlJson(['user', 'show', user], options);
 const stored = async (_id: string) => (await fixture.collections.users.findOne({ _id }))?.totp?.removal;
-const noticesOf = async (user_id: string) => {
+const notificationsOf = async (user_id: string) => {
   const rows = await fixture.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
   return rows.flatMap(({ event }) => (/notice/.test(event.type) ? [event.data] : []));
 };
@@ -34,8 +34,8 @@ test('remove-second-factor orders the removal in 72 hours, never sooner, and inf
   const removal = await stored(phone.user_id);
   expect(removal).toMatchObject({ by: 'staff', due_at: new Date(due_at) });
   expect(await stream.next()).toMatchObject({ topic: 'security.second_factor_removal', payload: { due_at } });
-  const notice = { purpose: 'second_factor_removal_ordered', removal_id: removal?.id, due_at };
-  expect((await noticesOf(phone.user_id)).at(-1)).toMatchObject(notice);
+  const notification = { purpose: 'second_factor_removal_ordered', removal_id: removal?.id, due_at };
+  expect((await notificationsOf(phone.user_id)).at(-1)).toMatchObject(notification);
   expect(request_id).toMatch(/^authctl-/);
   await beginLogin(fixture, phone.email);
   expect(await show(phone.user_id)).toMatchObject({
@@ -66,7 +66,7 @@ test('remove-second-factor --stop stops a removal, whoever has ordered it, and i
   const stopped = await stop(phone.user_id);
   expect(await stored(phone.user_id)).toBeUndefined();
   expect(await stream.next()).toMatchObject({ payload: { due_at: null } });
-  expect((await noticesOf(phone.user_id)).at(-1)).toMatchObject({ purpose: 'second_factor_removal_stopped' });
+  expect((await notificationsOf(phone.user_id)).at(-1)).toMatchObject({ purpose: 'second_factor_removal_stopped' });
   const line = { service: 'authctl', audit: true, user_id: phone.user_id, operator_reason: 'the phone is lost' };
   expect([ordered, stopped].flatMap(({ stderr }) => auditLinesOf(stderr))).toMatchObject([
     { ...line, event: 'account.second_factor_removal_ordered', operator: 'olga' },

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const newPassword = 'three wrong staples';
-const why = ['--reason', "a way in is not the holder's"];
+const why = ['--reason', "a sign-in method is not the holder's"];
 const user = (name: string, id: string, ...more: string[]) => authctl(['user', name, id, ...why, ...more], options);
 const command = (id: string) => ['user', 'remove-ways-in', id, ...why];
 const remove = (id: string, ...more: string[]) => user('remove-ways-in', id, '--yes', ...more);
@@ -117,7 +117,7 @@ test('remove-ways-in does nothing to an account without passkeys and identities,
   expect([(await stored(phone.user_id))?.passkeys?.length, await live(phone.user_id)]).toEqual([2, 1]);
 });
 
-test('remove-ways-in leaves no token of a provider behind, and tells only of what it has removed itself', async () => {
+test('remove-ways-in leaves no token of a provider behind, and reports only what it has removed itself', async () => {
   const phone = await newSession(fixture);
   const ids: string[] = [];
   for (let nth = 0; nth < 2; nth += 1) {
@@ -128,7 +128,7 @@ test('remove-ways-in leaves no token of a provider behind, and tells only of wha
   const answer = async () => {
     const [of, gone] = ids.map((id) => ({ _id: phone.user_id, 'identities.id': id }));
     await users.updateOne({ ...of }, { $set: { 'identities.$.refresh_token': token } });
-    // As after a notice of its provider.
+    // As after a security event of its provider.
     await users.updateOne({ ...gone }, { $pull: { identities: { id: ids[1] ?? '' } } });
     return 'y';
   };

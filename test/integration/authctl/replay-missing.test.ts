@@ -10,7 +10,7 @@ import { closingAll } from '../../support/closing.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment } from '../../support/test-api.ts';
 import { newUserDocument } from '../../support/use-case-fixture.ts';
-import { newCodeRequest, newDeletedEvent, newEvent, newNotice } from '../../support/worker-events.ts';
+import { newCodeRequest, newDeletedEvent, newEvent, newNotification } from '../../support/worker-events.ts';
 import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
 import { startReceiver } from '../../support/worker-receiver.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
@@ -18,7 +18,7 @@ import { startTestWorker } from '../../support/worker-service.ts';
 const replayTo = (name: string, ...args: string[]) => ['events', 'replay', '--subscriber', name, ...args];
 const missing = ['--missing', '--since', '1h', '--yes'];
 
-/** Stores a request for a code, as the api does for an address without an account. */
+/** Stores a request for a code, as the api does for an email address without an account. */
 async function askForNobody({ mongo, collections }: WorkerFixture): Promise<AuthEvent> {
   const event = newCodeRequest();
   const { outbox } = storesOf(collections);
@@ -47,9 +47,9 @@ describe('what was delivered before a subscriber was added', () => {
       const before = closing(await startTestWorker(fixture.env));
       const user = newUserDocument(new Date());
       await fixture.collections.users.insertOne(user);
-      const notice = newNotice({ user_id: user._id });
+      const notification = newNotification({ user_id: user._id });
       const [one, two, deleted] = [newEvent(), newEvent(), newDeletedEvent()];
-      await publishAll(fixture, [one, two, deleted, notice, newCodeRequest(), newCodeRequest(new Date())]);
+      await publishAll(fixture, [one, two, deleted, notification, newCodeRequest(), newCodeRequest(new Date())]);
       await askForNobody(fixture);
       await before.close();
 
@@ -75,7 +75,7 @@ describe('what was delivered before a subscriber was added', () => {
       const rest = { selected: 3, replayed: 3, deliveries: 3, skipped: 0, skips: [] };
       expect(await authctlJson(replayTo('crm', ...missing), { env })).toEqual(rest);
       expect(await authctlJson(replayTo('mail', ...missing, '--dry-run'), { env })).toMatchObject({ selected: 1 });
-      const everything = [one, two, deleted, notice].map(({ id }) => id).sort();
+      const everything = [one, two, deleted, notification].map(({ id }) => id).sort();
       await eventually('the webhook has them', () => new Set(crm.ids()).size === everything.length);
       await eventually('no row waits', async () => (await countPending(fixture)) === 0);
 

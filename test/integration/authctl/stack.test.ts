@@ -162,7 +162,7 @@ describe('user and sessions', () => {
   });
 });
 
-test('commands list and show tell what was ordered, by whom, and how it ended', async () => {
+test('commands list and show print what was ordered, by whom, and how it ended', async () => {
   const phone = await newSession(fixture);
   const logout = ['user', 'logout', phone.user_id, '--reason', 'reported abuse'];
   const { command_id } = await authctlJson(logout, options);

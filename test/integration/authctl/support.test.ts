@@ -26,7 +26,7 @@ const login = (email: string, given: string, host: number) =>
   fixture.logIn({ email, password: given }, elsewhere(host));
 const statusOf = async (answer: Promise<{ readonly status: number }>) => (await answer).status;
 
-test('support sees that strangers have locked a login, until when, and can open it', async () => {
+test('support sees that unknown devices have locked a login, until when, and can open it', async () => {
   const { email, user_id } = await newSession(fixture);
   for (let host = 0; host < 3; host += 1) expect(await statusOf(login(email, 'wrong password', host))).toBe(401);
   expect(await statusOf(login(email, password, 200))).toBe(429);
@@ -44,7 +44,7 @@ test('support sees that strangers have locked a login, until when, and can open 
   expect(await statusOf(login(email, password, 201))).toBe(200);
 });
 
-test('an unlocked account can show its second factor and ask for codes anew, and keeps its places', async () => {
+test('an unlocked account can show its second factor and ask for codes anew, and keeps its known devices and networks', async () => {
   const { email, secret, user_id } = await guardedAccount(fixture);
   const challenge_id = await beginLogin(fixture, email);
   const show2 = (code: string, host: number) =>

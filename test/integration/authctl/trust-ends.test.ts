@@ -122,7 +122,7 @@ describe('a login that has found its device trusted', () => {
       const owner = await newSession(fixture, { device_id: randomUUID() });
       const { email, user_id } = owner;
       await fixture.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
-      // The reads of the account by address and by identity have the same text, for which the proxy waits.
+      // The reads of the account by email address and by identity have the same text, for which the proxy waits.
       const person = newPerson({ sub: email });
       expect((await linkIdentity(fixture, owner, person)).status).toBe(201);
       const account = { ...owner, ...(await switchOn(fixture, owner)) };

@@ -138,7 +138,7 @@ describe('a client with a bound key', () => {
   });
 });
 
-test('a client with a bound key behind a proxy blames the address of its proofs, not the user’s input', async () => {
+test('a client with a bound key behind a proxy blames the URL of its proofs, not the user’s input', async () => {
   const proxy = await startClientPage(() => fixture.api.base);
   const baseUrl = proxy.url.replace(/\/$/, '');
   try {

@@ -55,7 +55,7 @@ async function fillQuota(): Promise<void> {
   database.close();
 }
 
-/** Tells of each key in the page's storage whether a script can read it. Runs in the page. */
+/** Returns of each key in the page's storage whether a script can read it. Runs in the page. */
 function keyIsReadable(): Promise<boolean[]> {
   return new Promise((resolve) => {
     const request = window.indexedDB.open('auth-account-key', 1);

@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => api.close());
 
-interface Notified {
+interface Recorded {
   /** The request's method and path, and its number. */
   readonly request: string;
   readonly status: number;
@@ -55,7 +55,7 @@ const own = '/api/v1/account';
 /** Members that only cryptography, configuration or the clock decide, and the texts for people. */
 const otherwise = ['options', 'passkey_options', 'rp_id', 'expires_in', 'refresh_expires_in', 'action'];
 
-/** Replaces the texts that differ from run to run: ids, tokens, addresses, times. */
+/** Replaces the texts that differ from run to run: ids, tokens, email addresses, times. */
 function lasting(value: unknown, name = ''): unknown {
   if (otherwise.includes(name)) return 'any';
   if (typeof value === 'string') return /^[a-z_ ]+\.?$/i.test(value) ? value : 'text';
@@ -64,9 +64,11 @@ function lasting(value: unknown, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, lasting(each, key)]));
 }
 
-/** Returns a function that sends requests, and its record of the answers without the parts that differ from run to run. */
-function teller(base: string, fetchIt: Fetch) {
-  const notified: Notified[] = [];
+/**
+ * Returns a function that sends requests, and its record of the answers without the parts that differ from run to run.
+ */
+function createRecorder(base: string, fetchIt: Fetch) {
+  const recorded: Recorded[] = [];
   async function send(method: string, path: string, body?: object, more: Record<string, string> = {}, template = path) {
     const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'story-1', ...more };
     const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
@@ -74,19 +76,19 @@ function teller(base: string, fetchIt: Fetch) {
     const json: Answered = JSON.parse(await response.text());
     const { status } = response;
     expect(checker.bodyFault({ path: template, method: method.toLowerCase(), status }, json)).toBeUndefined();
-    const request = `${notified.length} ${method} ${template}`;
+    const request = `${recorded.length} ${method} ${template}`;
     const code = json.error_code;
     // The limits decide how many tries of the factor are left.
     const facts = code === 'ERR-SECOND-FACTOR-INVALID' ? 'any' : lasting(json.data ?? json.details);
-    notified.push({ request, status, code, facts });
+    recorded.push({ request, status, code, facts });
     return json.data ?? json.details;
   }
-  return { notified, send };
+  return { recorded, send };
 }
 
 /** Sends the service a sequence of requests about sessions. */
-async function notify(base: string, fetchIt: Fetch): Promise<Notified[]> {
-  const { notified, send } = teller(base, fetchIt);
+async function reportSessions(base: string, fetchIt: Fetch): Promise<Recorded[]> {
+  const { recorded, send } = createRecorder(base, fetchIt);
   const email = newEmail();
   const form = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
   const key = { 'Idempotency-Key': crypto.randomUUID() };
@@ -141,12 +143,12 @@ async function notify(base: string, fetchIt: Fetch): Promise<Notified[]> {
   await send('POST', `${auth}/refresh`, { refresh_token: token });
   await send('POST', `${auth}/refresh`, { refresh_token: token }, { DPoP: others.prove({ path: refreshPath, token }) });
   await send('POST', `${auth}/refresh`, { refresh_token: token }, { DPoP: ownKey.prove({ path: refreshPath, token }) });
-  return notified;
+  return recorded;
 }
 
 /** Sends the service a sequence of requests about the second factor, step-ups and passkeys. */
-async function reportFactors(base: string, fetchIt: Fetch): Promise<Notified[]> {
-  const { notified, send } = teller(base, fetchIt);
+async function reportFactors(base: string, fetchIt: Fetch): Promise<Recorded[]> {
+  const { recorded, send } = createRecorder(base, fetchIt);
   const email = newEmail();
   await send('POST', `${auth}/register`, { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
   const logIn = { email, password, device_id: crypto.randomUUID() };
@@ -228,12 +230,12 @@ async function reportFactors(base: string, fetchIt: Fetch): Promise<Notified[]> 
   await send('DELETE', one[0], await stepUp('passkeys', { method: 'password', password }, last), last, one[1]);
   await send('DELETE', one[0], { current_password: password }, last, one[1]);
   await byPasskey();
-  return notified;
+  return recorded;
 }
 
 /** Sends the service a sequence of requests about providers. */
-async function reportProviders(base: string, fetchIt: Fetch): Promise<Notified[]> {
-  const { notified, send } = teller(base, fetchIt);
+async function reportProviders(base: string, fetchIt: Fetch): Promise<Recorded[]> {
+  const { recorded, send } = createRecorder(base, fetchIt);
   const isFake = base !== api.base;
   const byProvider = [`${auth}/federated/office`, `${auth}/federated/{provider}`] as const;
   const toIdentities = [`${own}/identities/office`, `${own}/identities/{identity}`] as const;
@@ -290,23 +292,23 @@ async function reportProviders(base: string, fetchIt: Fetch): Promise<Notified[]
 
   const add = async (whom: { readonly sub: string }, fields: object) =>
     send('POST', toIdentities[0], { ...(await prove(whom)), ...fields }, access, toIdentities[1]);
-  const fresh = { current_password: password };
-  await add(person, fresh);
+  const reauthentication = { current_password: password };
+  await add(person, reauthentication);
   await add(newPerson(), { current_password: 'wrong' });
-  const wrongly = { challenge_id: 'nonsense', id_token: 'nonsense', ...fresh };
+  const wrongly = { challenge_id: 'nonsense', id_token: 'nonsense', ...reauthentication };
   await send('POST', toIdentities[0], wrongly, access, toIdentities[1]);
   await send(
     'POST',
     toIdentities[0],
-    { ...(await prove(newPerson())), id_token: 'nonsense', ...fresh },
+    { ...(await prove(newPerson())), id_token: 'nonsense', ...reauthentication },
     access,
     toIdentities[1],
   );
-  await add(nameless, fresh);
-  const { identity_id } = await add(newPerson(), fresh);
+  await add(nameless, reauthentication);
+  const { identity_id } = await add(newPerson(), reauthentication);
   const one = `${own}/identities/${identity_id}`;
-  await send('DELETE', one, fresh, access, toIdentities[1]);
-  await send('DELETE', one, fresh, access, toIdentities[1]);
+  await send('DELETE', one, reauthentication, access, toIdentities[1]);
+  await send('DELETE', one, reauthentication, access, toIdentities[1]);
 
   // The code of the mail, and the second factor after it.
   const other = { email: newEmail(), password };
@@ -320,12 +322,12 @@ async function reportProviders(base: string, fetchIt: Fetch): Promise<Notified[]
   await link({ ...byCode, device_id: crypto.randomUUID() });
   await send('GET', own, undefined, opened);
   await send('POST', `${auth}/login`, other);
-  return notified;
+  return recorded;
 }
 
 /** Sends the service a sequence of requests about mailed codes. */
-async function reportCodes(base: string, fetchIt: Fetch): Promise<Notified[]> {
-  const { notified, send } = teller(base, fetchIt);
+async function reportCodes(base: string, fetchIt: Fetch): Promise<Recorded[]> {
+  const { recorded, send } = createRecorder(base, fetchIt);
   const isFake = base !== api.base;
   const email = newEmail();
   await send('POST', `${auth}/register`, { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
@@ -356,11 +358,11 @@ async function reportCodes(base: string, fetchIt: Fetch): Promise<Notified[]> {
   const closed = await ask(email);
   for (const _try of [1, 2, 3, 4, 5]) await logIn({ challenge_id: closed.challenge_id, code: closed.wrong });
   await logIn({ challenge_id: closed.challenge_id, code: closed.code });
-  return notified;
+  return recorded;
 }
 
 test.each([
-  ['sessions', notify],
+  ['sessions', reportSessions],
   ['ways to sign in', reportFactors],
   ['providers', reportProviders],
   ['mailed codes', reportCodes],
@@ -410,7 +412,7 @@ test('an app’s test logs in by a mailed code', async () => {
   });
   service.loseNextAnswer();
   expect((await auth.loginCode.logIn({ challenge_id, code: mailedCode })).user_id).toBe(user_id);
-  // The first proof of an address takes the account back from somebody else who may have registered it.
+  // The first proof of an email address takes the account back from somebody else who may have registered it.
   await expect(auth.logIn({ email, password })).rejects.toMatchObject({ code: 'ERR-INVALID-CREDENTIALS' });
   service.secondFactorCode = '123456';
   const next = await auth.loginCode.request({ email });
@@ -439,8 +441,8 @@ test('an app’s test registers by a provider, and links an account by a mailed 
   await expect(logIn({ sub: '2', email })).rejects.toMatchObject({ code: 'ERR-ACCOUNT-LINK-REQUIRED' });
   service.secondFactorCode = '123456';
   await auth.federated.requestLinkCode();
-  const half = auth.federated.logInAndLink({ code: mailedCode });
-  await expect(half).rejects.toMatchObject({ code: 'ERR-SECOND-FACTOR-REQUIRED' });
+  const pendingLogin = auth.federated.logInAndLink({ code: mailedCode });
+  await expect(pendingLogin).rejects.toMatchObject({ code: 'ERR-SECOND-FACTOR-REQUIRED' });
   await auth.secondFactor.confirm({ method: 'totp', code: '123456' });
   expect((await auth.federated.identities()).identities).toMatchObject([{ provider: 'google', email }]);
   auth.close();
@@ -458,11 +460,11 @@ test('an app’s test logs in by passkey, until no account has it', async () => 
   service.loseNextAnswer();
   await expect(auth.passkeys.logIn()).rejects.toMatchObject({ code: 'CLIENT_NETWORK' });
   expect((await auth.passkeys.logIn()).user_id).toBe(user_id);
-  const fresh = await auth.stepUp('passkeys', async ({ passkey_options = {} }) => ({
+  const reauthentication = await auth.stepUp('passkeys', async ({ passkey_options = {} }) => ({
     method: 'passkey',
     credential: await auth.passkeys.prove(passkey_options),
   }));
-  await auth.passkeys.delete(passkey_id, fresh);
+  await auth.passkeys.delete(passkey_id, reauthentication);
   await eventually('the device has dropped it', async () => {
     const refusal = await auth.passkeys.logIn().catch(({ code }) => code);
     return refusal === 'CLIENT_PASSKEY_DISMISSED';

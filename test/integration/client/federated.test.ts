@@ -6,7 +6,7 @@ import { codeOf as mailedCodeOf } from '../../support/codes.ts';
 import { newPerson, type Person, signIdToken } from '../../support/providers.ts';
 import { codeAt } from '../../support/second-factor.ts';
 
-const fresh = { current_password: password };
+const reauthentication = { current_password: password };
 
 let fixture: ClientFixture;
 
@@ -26,7 +26,7 @@ async function named(client: Client, person: Person) {
 const logIn = async (client: Client, person: Person) =>
   client.federated.logInWith('office', await named(client, person));
 
-/** An app whose user has logged out, and the person of the same address. */
+/** An app whose user has logged out, and the person of the same email address. */
 async function namesake() {
   const app = await fixture.signedIn(noStream);
   await app.client.logOut();
@@ -52,7 +52,7 @@ test('a new person registers and comes again, also if the answers are lost', asy
   expect((await client.sessions.list()).sessions).toHaveLength(1);
 });
 
-test('a person whose address has an account proves it by the password, a code, or a passkey', async () => {
+test('a person whose email address has an account proves it by the password, a code, or a passkey', async () => {
   const proofs: readonly ((app: TestApp) => Promise<Parameters<Client['federated']['logInAndLink']>[0]>)[] = [
     async () => ({ password }),
     async ({ client }) => {
@@ -68,7 +68,7 @@ test('a person whose address has an account proves it by the password, a code, o
   for (const prove of proofs) {
     const app = await fixture.signedIn(noStream);
     const { client, email, network } = app;
-    await client.passkeys.create(fresh);
+    await client.passkeys.create(reauthentication);
     await client.logOut();
     const person = newPerson({ email });
     expect(await codeOf(logIn(client, person))).toBe('ERR-ACCOUNT-LINK-REQUIRED');
@@ -97,7 +97,7 @@ test('a wrong proof lets the person go on, and nobody goes on who has given up',
 
 test('the second factor follows a link and a login by provider, but not on a trusted device', async () => {
   const { client, email } = await fixture.signedIn(noStream);
-  const { factor_id, secret } = await client.secondFactor.createTotp(fresh);
+  const { factor_id, secret } = await client.secondFactor.createTotp(reauthentication);
   const { recovery_codes } = await client.secondFactor.confirmTotp({ factor_id, code: codeAt(secret) });
   await client.logOut();
   const person = newPerson({ email });
@@ -123,7 +123,7 @@ test('a user links an identity and removes it; a token that does not count is no
   const person = newPerson();
   const token = await named(client, person);
   const failure = await client.federated
-    .link('office', { ...token, id_token: `${token.id_token}x`, ...fresh })
+    .link('office', { ...token, id_token: `${token.id_token}x`, ...reauthentication })
     .catch((error: AuthError) => error);
   expect(failure).toMatchObject({
     ...{ code: 'ERR-IDENTITY-TOKEN-INVALID', status: 422 },
@@ -131,8 +131,8 @@ test('a user links an identity and removes it; a token that does not count is no
   });
   expect([network.to('/account/identities/office').length, network.to('/auth/refresh').length]).toEqual([1, 0]);
   network.plan('/account/identities/office', 'answer_lost');
-  const { identity_id } = await client.federated.link('office', { ...token, ...fresh });
+  const { identity_id } = await client.federated.link('office', { ...token, ...reauthentication });
   expect((await client.federated.identities()).identities).toMatchObject([{ identity_id, provider: 'office' }]);
-  await client.federated.unlink(identity_id, fresh);
+  await client.federated.unlink(identity_id, reauthentication);
   expect((await client.federated.identities()).identities).toEqual([]);
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** An app whose user has a verified address, and has logged out. */
+/** An app whose user has a verified email address, and has logged out. */
 async function signedOut() {
   const app = await fixture.signedIn(noStream);
   await fixture.api.collections.users.updateOne({ email: app.email }, { $set: { email_verified_at: new Date(0) } });
@@ -44,7 +44,7 @@ test.each([
   ['dashes', (code: string) => [...code].join('-').replace('-', '–').replace('-', '−').replace('-', '‑')],
   ['invisible characters', (code: string) => `\u200b\u2068${code}\u2069\ufeff`],
   ['digits of full width', wide],
-])('a mailed code with %s, and a pasted address, are read as they are meant', async (_, typed) => {
+])('a mailed code with %s, and a pasted email address, are read as they are meant', async (_, typed) => {
   const { client, email, network } = await signedOut();
   await client.logOut();
   const { challenge_id } = await client.loginCode.request({ email: `\u200b ${email}\u00a0` });
@@ -53,7 +53,7 @@ test.each([
   expect(JSON.parse(network.to(confirmPath)[0]?.body ?? '')).toMatchObject({ code });
 });
 
-test('a login whose answer was lost is the same login, however the address is typed', async () => {
+test('a login whose answer was lost is the same login, however the email address is typed', async () => {
   const { client, email, network } = await signedOut();
   await client.logOut();
   network.plan(routes.logIn.path, 'request_lost');
@@ -64,7 +64,7 @@ test('a login whose answer was lost is the same login, however the address is ty
   expect(keys.at(-1)).toBe(keys.at(-2));
 });
 
-test('registrations, resets and changes of the address read a pasted address as it is meant', async () => {
+test('registrations, resets and changes of the email address read a pasted email address as it is meant', async () => {
   const { client, network } = fixture.app(noStream);
   const [email, next] = [newEmail(), newEmail()];
   await client.register({ email: `\u00a0${email} `, password, space_creation_mode: 'CREATE_NEW_HOME' });

@@ -10,7 +10,7 @@ import { eventually } from '../../support/worker-fixture.ts';
 
 const createPath = '/account/passkeys';
 const loginPath = '/passkeys/login';
-const fresh = { current_password: password };
+const proof = { current_password: password };
 
 let fixture: ClientFixture;
 
@@ -22,7 +22,7 @@ afterAll(() => fixture.close());
 /** An app whose user has made a passkey, and has logged out. */
 async function withPasskey() {
   const app = await fixture.signedIn(noStream);
-  const passkey = await app.client.passkeys.create({ ...fresh, name: 'Pixel' });
+  const passkey = await app.client.passkeys.create({ ...proof, name: 'Pixel' });
   await app.client.logOut();
   return { ...app, passkey };
 }
@@ -59,9 +59,9 @@ describe('a passkey', () => {
     const { client, network } = await fixture.signedIn(noStream);
     network.plan(`${createPath}/challenge`, 'passes');
     network.plan(createPath, 'answer_lost');
-    const { passkey_id } = await client.passkeys.create(fresh);
+    const { passkey_id } = await client.passkeys.create(proof);
     expect((await client.passkeys.list()).passkeys.map((one) => one.passkey_id)).toEqual([passkey_id]);
-    expect((await client.passkeys.create(fresh)).passkey_id).not.toBe(passkey_id);
+    expect((await client.passkeys.create(proof)).passkey_id).not.toBe(passkey_id);
   });
 
   test('a passkey whose login’s answer was lost opens one session', async () => {
@@ -97,8 +97,8 @@ describe('a passkey', () => {
 
     expect(await codeOf(client.logIn({ email, password }))).toBe('ERR-SECOND-FACTOR-REQUIRED');
     await client.secondFactor.confirm(await prove(client.secondFactor.waiting()?.passkey_options));
-    const fresh = await client.stepUp('export', ({ passkey_options }) => prove(passkey_options));
-    expect(await client.account.exportData(fresh)).toHaveProperty('account');
+    const proof = await client.stepUp('export', ({ passkey_options }) => prove(passkey_options));
+    expect(await client.account.exportData(proof)).toHaveProperty('account');
   });
 });
 
@@ -116,7 +116,7 @@ describe('the device', () => {
     const client = clientWith(bridge);
     await client.passkeys.logIn();
     const { passkeys: all, user_handle: userId } = await client.passkeys.list();
-    await client.passkeys.delete(all[0]?.passkey_id ?? '', fresh);
+    await client.passkeys.delete(all[0]?.passkey_id ?? '', proof);
     await eventually('it heard of the rest', async () => heard.length === 1);
     expect(heard).toEqual([{ rpId: 'example.com', userId, allAcceptedCredentialIds: [] }]);
 
@@ -151,7 +151,7 @@ describe('the device', () => {
     client.close();
     const taken = { create: () => Promise.reject({ name: 'InvalidStateError' }), get: async () => phone };
     const second = clientWith(taken, { storage });
-    expect(await codeOf(second.passkeys.create(fresh))).toBe('ERR-PASSKEY-EXISTS');
+    expect(await codeOf(second.passkeys.create(proof))).toBe('ERR-PASSKEY-EXISTS');
     second.close();
   });
 });

@@ -85,15 +85,15 @@ test('a logout while the storage cannot be read is reported at once, and the ses
   const again = app.restart();
   expect(await codeOf(again.client.ready())).toBe('CLIENT_STATE_UNKNOWN');
   expect(await codeOf(again.client.logOut())).toBe('CLIENT_STATE_UNKNOWN');
-  const notified = [
+  const expected = [
     { type: 'state', state: { status: 'unknown', isUnreadable: true } },
     { type: 'state', state: { status: 'signed_out', reason: 'logged_out' } },
     { type: 'signed_out', reason: 'logged_out' },
   ];
-  expect(again.events).toEqual(notified);
+  expect(again.events).toEqual(expected);
   app.storage.isLocked = false;
   await eventually('the service knows', async () => again.network.to('/logout').length === 1);
-  expect(again.events).toEqual(notified);
+  expect(again.events).toEqual(expected);
 });
 
 test('two tabs that start for the first time are one device', async () => {

@@ -72,9 +72,9 @@ describe('1. only a catalogue code ends a session', () => {
   });
 
   // answers: react-native-auth0 916, https://github.com/auth0/react-native-auth0/issues/916
-  // An app could not tell why a session had ended.
+  // An app could not know why a session had ended.
   // answers: react-native-auth0 680, https://github.com/auth0/react-native-auth0/issues/680
-  // An app could not tell why a session had ended.
+  // An app could not know why a session had ended.
   test('the answer that another device has ended the session signs the app out', async () => {
     const app = await fixture.signedIn(noStream);
     const other = await logIn(fixture.api, app.email);
@@ -120,7 +120,7 @@ describe('2. one refresh is in flight', () => {
   });
 
   // answers: Keycloak 14122, https://github.com/keycloak/keycloak/issues/14122
-  // With rotation, tabs of one browser made each other’s refresh tokens void.
+  // With rotation, tabs of one browser made each other’s refresh tokens outdated.
   // answers: auth-js 213, https://github.com/supabase/auth-js/issues/213
   // Tabs refreshed at once and signed each other out.
   // answers: auth0-spa-js 553, https://github.com/auth0/auth0-spa-js/issues/553
@@ -298,7 +298,7 @@ describe('6. logging out is at once, and offline too', () => {
   });
 });
 
-describe('7. a registration never tells its user that their own address is taken', () => {
+describe('7. a registration never reports its user’s own email address as taken', () => {
   const form = () => ({ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }) as const;
 
   test('a registration after a lost answer succeeds', async () => {

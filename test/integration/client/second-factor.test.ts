@@ -154,8 +154,8 @@ test('no challenge, code or token is in the log, in an event, or in what is stor
   const { code } = app.recovery(0);
   app.network.plan(confirmPath, 'answer_lost', 'answer_lost');
   const lost = await refusal(app.client.secondFactor.confirm({ ...app.recovery(0), trust_device: true }));
-  const notified = JSON.stringify([app.log, app.events, { ...lost }, refused.message, [...app.storage.content]]);
-  for (const secret of [challenge_id, code, app.email]) expect(notified).not.toContain(secret);
+  const shown = JSON.stringify([app.log, app.events, { ...lost }, refused.message, [...app.storage.content]]);
+  for (const secret of [challenge_id, code, app.email]) expect(shown).not.toContain(secret);
   await app.client.secondFactor.confirm({ ...app.recovery(0), trust_device: true });
   const [trust] = JSON.parse(trustedIn(app) ?? '');
   expect(JSON.stringify([app.log, app.events])).not.toContain(trust.token);
@@ -185,20 +185,20 @@ test('with the second factor on, the app learns how to step up, and nothing is r
     reaction: { type: 'STEP_UP' },
   });
   expect([app.network.to('/export').length, app.network.to('/refresh').length]).toEqual([1, 0]);
-  const fresh = await app.client.stepUp('export', () => app.recovery(1));
-  expect(await app.client.account.exportData(fresh)).toHaveProperty('account');
+  const proof = await app.client.stepUp('export', () => app.recovery(1));
+  expect(await app.client.account.exportData(proof)).toHaveProperty('account');
 });
 
 test('a step-up gives the operation its token, which counts once', async () => {
   const { client, network } = await fixture.signedIn(noStream);
   const asked: unknown[] = [];
-  const fresh = await client.stepUp('export', ({ methods }) => {
+  const proof = await client.stepUp('export', ({ methods }) => {
     asked.push(methods);
     return { method: 'password', password };
   });
   expect(asked).toEqual([['password']]);
-  expect(await client.account.exportData(fresh)).toHaveProperty('account');
-  const again = await refusal(client.account.exportData(fresh));
+  expect(await client.account.exportData(proof)).toHaveProperty('account');
+  const again = await refusal(client.account.exportData(proof));
   expect(again).toMatchObject({
     code: 'ERR-STEP-UP-REQUIRED',
     details: { methods: ['password'], max_age: 300 },

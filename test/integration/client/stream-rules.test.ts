@@ -194,7 +194,7 @@ test('events are delivered outside any lock, and a throwing listener breaks noth
   expect(app.log.map(({ event }) => event)).toContain('listener_failed');
 });
 
-test('no token, address or password is in a log line or an error (rule 11)', async () => {
+test('no token, email address or password is in a log line or an error (rule 11)', async () => {
   const errors: unknown[] = [];
   const noted = (work: Promise<unknown>) => work.catch((error) => errors.push(error));
   const app = await withStream();
@@ -209,8 +209,8 @@ test('no token, address or password is in a log line or an error (rule 11)', asy
   await noted(app.client.fetch('https://elsewhere.example.com/'));
   await app.client.logOut();
   expect(errors.length).toBeGreaterThanOrEqual(6);
-  const notified = errors.map((error) => [String(error), JSON.stringify(error), (error as AuthError).stack]);
-  const text = JSON.stringify([notified, app.log]);
+  const shown = errors.map((error) => [String(error), JSON.stringify(error), (error as AuthError).stack]);
+  const text = JSON.stringify([shown, app.log]);
   const tokens = app.network.sent.flatMap(({ headers, body }) => [
     headers.get('Authorization')?.slice(7) ?? '',
     (JSON.parse(body || '{}') as { readonly refresh_token?: string }).refresh_token ?? '',

@@ -27,8 +27,8 @@ async function open(base: string, device = newDevice()) {
   return openStream(base, { ...device, token: await signToken(fixture.env, device) });
 }
 
-describe('a gateway that is told to stop', () => {
-  test('a gateway that is told to stop closes its streams with 1001 SERVER_DRAINING and exits with 0, early if they are few', async () => {
+describe('a gateway that gets SIGTERM', () => {
+  test('a gateway that gets SIGTERM closes its streams with 1001 SERVER_DRAINING and exits with 0, early if they are few', async () => {
     const gateway = await startGatewayProcess({ ...fixture.env, DRAIN_SECONDS: '6', LOG_LEVEL: 'info' });
     await eventually('readiness', async () => (await readyStatus(gateway.opsBase)) === 200);
     const clients = await Promise.all(Array.from({ length: 10 }, () => open(gateway.base)));
@@ -41,7 +41,7 @@ describe('a gateway that is told to stop', () => {
     expect(gateway.output()).toMatch(/"streams":10,"closingMs":10,/);
   });
 
-  test('a gateway that is told to stop spreads many closes over its time, and refuses new streams meanwhile', async () => {
+  test('a gateway that gets SIGTERM spreads many closes over its time, and refuses new streams meanwhile', async () => {
     const { logger, lines } = recordLog('push-gateway', 'debug');
     const settings = { DRAIN_SECONDS: '3', DRAIN_RECONNECTS_PER_SECOND: '10' };
     const gateway = await startReadyGateway(fixture, settings, {}, logger);
@@ -62,7 +62,7 @@ describe('a gateway that is told to stop', () => {
   });
 
   // guarantees: stop-despite-faults
-  test('a gateway that is told to stop exits with 0 within its limit, with Redis away too', async () => {
+  test('a gateway that gets SIGTERM exits with 0 within its limit, with Redis away too', async () => {
     const gateway = await startGatewayProcess({ ...fixture.env, REDIS_URL: 'redis://127.0.0.1:1' });
     const { checks } = (await get(gateway.opsBase, '/readyz')).json as { checks: unknown[] };
     expect(checks).toEqual([

@@ -20,7 +20,7 @@ let fixture: GatewayFixture;
 let gateway: TestGateway;
 
 /**
- * Returns true if the device gets its stream. A stream's place may be free only a moment after its end was seen or
+ * Returns true if the device gets its stream. A stream's slot may be free only a moment after its end was seen or
  * counted.
  */
 const opens = (from: TestGateway, device: Device) =>
@@ -201,7 +201,7 @@ describe('the limit of streams per group', () => {
     expect(await client.closed).toEqual({ code: 4003, reason: 'STREAM_REPLACED' });
     again.socket.close();
     await again.closed;
-    await eventually('a free place', () => opens(strict, third));
+    await eventually('a free slot', () => opens(strict, third));
     await strict.close();
   });
 });
@@ -300,9 +300,9 @@ describe('a client that goes away', () => {
       await abandon(narrow.base, text, turns);
     }
     const member = newDevice({ groupId: device.groupId });
-    // The gateway may still be busy with the last handshake. Then the place is rightly taken, although no stream is
+    // The gateway may still be busy with the last handshake. Then the slot is rightly taken, although no stream is
     // open.
-    await eventually('a place for another member', () => opens(narrow, member));
+    await eventually('a slot for another member', () => opens(narrow, member));
     await narrow.close();
   });
 });

@@ -68,11 +68,11 @@ describe('a message', () => {
   test('a message to a group reaches each of its streams, and no other', async () => {
     const device = newDevice();
     const member = newDevice({ groupId: device.groupId });
-    const unknownDevice = newDevice({ userId: device.userId });
+    const otherDevice = newDevice({ userId: device.userId });
     const [first, second, other] = [
       await gateway.open(device),
       await gateway.open(member),
-      await gateway.open(unknownDevice),
+      await gateway.open(otherDevice),
     ];
     const at = new Date('2026-03-01T10:00:00.000Z');
     const content = { topic: 'inventory.item.changed', payload: { name: 'Молоко 🥛', left: [0.5] }, id: 'evt-1', at };
@@ -86,7 +86,7 @@ describe('a message', () => {
     };
     expect(await first.next()).toEqual(frame);
     expect(await second.next()).toEqual(frame);
-    await push.toGroup(unknownDevice.groupId, { topic: 'x', payload: null });
+    await push.toGroup(otherDevice.groupId, { topic: 'x', payload: null });
     expect(await other.next()).toMatchObject({ topic: 'x', payload: null });
   });
 
@@ -249,7 +249,7 @@ describe('messages while Redis is away', () => {
   });
 });
 
-describe('a sibling’s Redis user with the rights of the documentation', () => {
+describe('an internal service’s Redis user with the rights of the documentation', () => {
   let internalService: Redis;
 
   beforeAll(async () => {
@@ -272,7 +272,7 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
     await fixture.redis.call('ACL', 'DELUSER', fixture.env.KEY_PREFIX as string);
   });
 
-  test('a sibling’s Redis user with the documented rights publishes messages', async () => {
+  test('an internal service’s Redis user with the documented rights publishes messages', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     await createPushMessagePublisher(internalService, fixture.keys).toSession(device.sessionId, {
@@ -282,7 +282,7 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
     expect(await client.next()).toMatchObject({ type: 'message', topic: 'x' });
   });
 
-  test('a sibling’s Redis user cannot forge messages of this service: they are dropped on its channel, refused on others', async () => {
+  test('an internal service’s Redis user cannot forge messages of this service: they are dropped on its channel, refused on others', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const content = { id: '1', topic: 'security.new_device', payload: 1, timestamp: new Date().toISOString() };
@@ -302,7 +302,7 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
   });
 
   // guarantees: publisher-rights
-  test('a sibling’s Redis user with the documented rights can do nothing else: no command, no deny list, no listening', async () => {
+  test('an internal service’s Redis user with the documented rights can do nothing else: no command, no deny list, no listening', async () => {
     const { keys } = fixture;
     const { sessionId } = newDevice();
     const attempts = [

@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => void log.lines.splice(0));
 
-/** Headers of a client behind a proxy. The client invents the first address, the proxy writes the last. */
+/** Headers of a client behind a proxy. The client invents the first IP address, the proxy writes the last. */
 const headers = () => ({ 'X-Forwarded-For': `192.0.2.1, 203.0.${network}.77`, 'X-Request-ID': 'phone-1' });
 const refuse = (handshake: HandshakeOptions) => refusalOf(gateway.base, { ...handshake, headers: headers() });
 const refused = (reason: string, ids: object = {}): Line => ({

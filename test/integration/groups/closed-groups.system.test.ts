@@ -70,7 +70,7 @@ test('the index of closed groups holds only those, and the check of indexes repo
 });
 
 test('a request about a group whose document is gone is answered as about a closed one, never by a 500', async () => {
-  const [former, unknownDevice] = [await newSession(api), await newSession(api)];
+  const [former, otherUser] = [await newSession(api), await newSession(api)];
   const { home_group_id } = former;
   const [dead, open] = [await insertInvite(api, home_group_id), await insertInvite(api, home_group_id)];
   expect((await leave(api, former)).status).toBe(200);
@@ -81,13 +81,13 @@ test('a request about a group whose document is gone is answered as about a clos
       currentGroup(api, former),
       leave(api, former),
       removeMember(api, former, former.user_id),
-      removeMember(api, former, unknownDevice.user_id),
+      removeMember(api, former, otherUser.user_id),
       api.createInvite({}, bearer(former)),
       api.listInvites(bearer(former)),
       api.revokeInvite({ token: dead }, bearer(former)),
       ...[dead, open].flatMap((token) => [
         api.findInvite({ token }),
-        accept(api, unknownDevice, token),
+        accept(api, otherUser, token),
         accept(api, former, token),
         joinBy(api, token),
       ]),

@@ -237,15 +237,15 @@ describe('a household', () => {
     const people = await household(4);
     const [owner] = people;
     const invite = await inviteOf(owner);
-    const unknownDevices = await Promise.all(Array.from({ length: 3 }, () => newSession(api)));
+    const otherUsers = await Promise.all(Array.from({ length: 3 }, () => newSession(api)));
     const accounts = await Promise.all(Array.from({ length: 2 }, () => registerAccount(api)));
     await Promise.all([
       ...people.map((person) => leave(api, person)),
       ...people.map(({ email }) => logIn(api, email)),
       ...people.map((person) => refresh(api, person)),
-      ...unknownDevices.map((unknownDevice) => accept(api, unknownDevice, invite)),
+      ...otherUsers.map((otherUser) => accept(api, otherUser, invite)),
       ...accounts.map(async ({ email }) => accept(api, await logIn(api, email), invite)),
     ]);
-    for (const person of [...people, ...unknownDevices]) await expectAtHome(person);
+    for (const person of [...people, ...otherUsers]) await expectAtHome(person);
   });
 });

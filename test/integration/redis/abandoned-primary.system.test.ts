@@ -57,13 +57,13 @@ test('after a split, no service at the abandoned primary says "allow" for a sess
   expect((await logOut(elsewhere, ended)).status).toBe(200);
   await eventually('it has lost its replica', async () => !(await hasReplica()));
 
-  // The api now asks MongoDB, the gateway opens no stream, and the sibling's grace begins.
+  // The api now asks MongoDB, the gateway opens no stream, and the resource server's grace begins.
   const heard = new Set<string | number>();
   const ask = async () => {
     heard.add(await listedBy(api, ended)).add(await services.refusal(ended));
     return internalService.verdict(ended.access_token);
   };
-  await eventually('the sibling’s grace has ended', async () => (await ask()) !== 'good');
+  await eventually('the resource server’s grace has ended', async () => (await ask()) !== 'good');
   for (let round = 0; round < 50; round += 1) heard.add(await ask());
   expect(heard).toEqual(new Set([401, 503, 'ERR-DEPENDENCY-UNAVAILABLE']));
   expect([await listedBy(api, kept), await services.refusal(kept)]).toEqual([200, 503]);

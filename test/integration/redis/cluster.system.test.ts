@@ -169,7 +169,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     await mongo.close();
   });
 
-  test('a sibling with the documented Redis user refuses a token after its logout', async () => {
+  test('an internal service with the documented Redis user refuses a token after its logout', async () => {
     const { user, rightsFor, clusterRights } = readDocumentedAcl('verifying.md');
     const rights = [...rightsFor('secret'), ...clusterRights].map((right) =>
       right.replace('{auth}', `{${services.name}}`),

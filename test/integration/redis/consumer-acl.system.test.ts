@@ -44,7 +44,7 @@ afterAll(async () => {
   await mongo.close();
 });
 
-describe('a sibling’s Redis user with the rights of docs/consumers.md', () => {
+describe('an internal service’s Redis user with the rights of docs/consumers.md', () => {
   const open: { readonly consumer: EventConsumer; readonly connection: RedisClient }[] = [];
 
   afterEach(async () => {
@@ -87,7 +87,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
   }
 
   // guarantees: consumer-rights
-  test('a sibling’s Redis user consumes events, retries one that has failed, and ends one that is malformed', async () => {
+  test('an internal service’s Redis user consumes events, retries one that has failed, and ends one that is malformed', async () => {
     let tries = 0;
     const { outcomes, refusals } = await consume(async () => {
       tries += 1;
@@ -104,7 +104,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     expect(await refusals()).toEqual([]);
   });
 
-  test('a sibling’s Redis user consumes account events', async () => {
+  test('an internal service’s Redis user consumes account events', async () => {
     const { outcomes, refusals } = await consume(async () => undefined, subscriber, true);
     const accountQueue = openEventQueue(subscriberQueueName(accountChannel, subscriber), fixture.admin, keys);
     await addEvent(accountQueue, newDeletedEvent());
@@ -114,7 +114,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     await accountQueue.close();
   });
 
-  test('a sibling’s Redis user also retries without a pause, which BullMQ does by another script', async () => {
+  test('an internal service’s Redis user also retries without a pause, which BullMQ does by another script', async () => {
     let tries = 0;
     const { outcomes, refusals } = await consume(async () => {
       tries += 1;
@@ -127,7 +127,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     expect(await refusals()).toEqual([]);
   });
 
-  test('a sibling’s Redis user keeps its lock on an event that takes longer than the lock holds', async () => {
+  test('an internal service’s Redis user keeps its lock on an event that takes longer than the lock holds', async () => {
     const event = newEvent();
     const lock = `${keys.queuePrefix}:${queueName}:${event.id}:lock`;
     let renewals = 0;
@@ -149,7 +149,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     expect((await refusals()).filter((one) => !lostLock.test(String(one)))).toEqual([]);
   });
 
-  test('a sibling’s Redis user consumes nothing of another subscriber', async () => {
+  test('an internal service’s Redis user consumes nothing of another subscriber', async () => {
     const others = openEventQueue(
       subscriberQueueName(registeredChannel, 'pantry'),
       fixture.admin,

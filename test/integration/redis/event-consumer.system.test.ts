@@ -208,7 +208,7 @@ test('a consumer’s close waits for the handler that is under way', async () =>
   expect(await queue.getCompletedCount()).toBe(1);
 });
 
-test('a consumer’s close tells a handler to break off when its patience ends, and the next consumer gets the event', async () => {
+test('a consumer’s close aborts a handler when its patience ends, and the next consumer gets the event', async () => {
   const { subscriber, deliver } = newSubscriber({ backoff: { type: 'fixed', delay: 10 } });
   let isUnderWay = false;
   const first = await startConsumer(subscriber, {

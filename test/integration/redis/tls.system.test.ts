@@ -64,14 +64,14 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
   test('a Redis that wants client certificates refuses a missing, foreign or expired one, and the error names the variable', async () => {
     const tries = {
       none: {},
-      unknownDevice: certificates.unknownDevice,
+      otherAuthority: certificates.otherAuthority,
       expired: certificates.expired,
     };
     const found: Record<string, string> = {};
     for (const [name, files] of Object.entries(tries)) found[name] = await refusal({ ...settings, ...files });
     expect(found).toEqual({
       none: expect.stringMatching(/client certificate.*REDIS_CERT_FILE/),
-      unknownDevice: expect.stringContaining('does not know the authority of the certificate in REDIS_CERT_FILE'),
+      otherAuthority: expect.stringContaining('does not know the authority of the certificate in REDIS_CERT_FILE'),
       expired: expect.stringContaining('the certificate in REDIS_CERT_FILE has expired'),
     });
   });
@@ -110,7 +110,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
       ['push-gateway', pushGatewayConfig],
       ['worker', workerConfig],
     ])('certificate files that cannot be used are named at the start by the %s', async (_name, schema) => {
-      const { client, unknownDevice } = certificates;
+      const { client, otherAuthority } = certificates;
       const problemsOf = (more: Readonly<Record<string, string>>): string[] => {
         try {
           loadConfig(schema, { env: { ...serviceEnvironment(uniqueName()), ...settings, ...more } });
@@ -126,7 +126,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
       expect(problemsOf(client)).toEqual([]);
       expect(problemsOf({ REDIS_CERT_FILE })).toEqual(['REDIS_CERT_FILE: it needs REDIS_KEY_FILE']);
       expect(problemsOf({ REDIS_KEY_FILE })).toEqual(['REDIS_KEY_FILE: it needs REDIS_CERT_FILE']);
-      expect(problemsOf({ ...client, REDIS_KEY_FILE: unknownDevice.REDIS_KEY_FILE })).toEqual([
+      expect(problemsOf({ ...client, REDIS_KEY_FILE: otherAuthority.REDIS_KEY_FILE })).toEqual([
         expect.stringContaining('REDIS_CERT_FILE: certificate and key cannot be used together'),
       ]);
       expect(problemsOf({ ...client, REDIS_CERT_FILE: broken })).toEqual([

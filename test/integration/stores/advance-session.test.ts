@@ -63,7 +63,7 @@ async function sentBy(work: () => Promise<unknown>): Promise<CommandStartedEvent
 }
 
 describe('an advance', () => {
-  test('an advance returns the session as it is afterwards, without the hashes ahead', async () => {
+  test('an advance returns the session as it is afterwards, without the precomputed hashes', async () => {
     const seen = await stored();
     const given = await store.advance(advanceOf(seen));
     expect({ ...given, ahead }).toEqual({ ...seen, ...advanced });

@@ -62,7 +62,7 @@ test('the id alone opens no challenge of another purpose, or of another caller',
   expect(await store().find({ _id, purpose })).toEqual(challenge);
 });
 
-test('a code for a change of the address goes to the new one, and any other to the present one', () => {
+test('a code for a change of the email address goes to the new one, and any other to the present one', () => {
   const [email, pending_email] = ['Old@example.com', 'New@example.com'];
   const old = { email, emailKey: 'old@example.com' };
   expect(codeEmail({ email, pending_email }, 'email_change')).toEqual({

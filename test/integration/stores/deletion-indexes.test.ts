@@ -83,7 +83,7 @@ test('the search for accounts that are due reads no account that waits or stays'
   await expectBounded(() => deletions().countDue(now, 1_000), [1]);
 });
 
-test('the removal of lapsed addresses reads no account whose addresses count, or that has none', async () => {
+test('the removal of lapsed email addresses reads no account whose addresses count, or that has none', async () => {
   const { emailChanges } = storesOf(collectionsOf(db));
   await expectBounded(() => emailChanges.listLapsed(minuteAgo, 100), [1]);
   await expectBounded(() => emailChanges.removeLapsedPending(minuteAgo), [1]);

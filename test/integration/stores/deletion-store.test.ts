@@ -196,10 +196,10 @@ describe('an erasure', () => {
     const answer = { fingerprint: '', answer: {}, expires_at: after(1) };
     await fixture.collections.idempotency.insertOne({ _id: randomUUID(), user_id, ...answer });
     // The account is in a group that continues without it.
-    const place = { home_group_id: randomUUID(), account_type, created_by: user_id } as const;
+    const shared = { home_group_id: randomUUID(), account_type, created_by: user_id } as const;
     const open = { created_at: after(-1), expires_at: after(1), max_uses: null, uses: 0, revoked_at: null };
     const invite = randomUUID();
-    await fixture.collections.invites.insertOne({ _id: invite, ...place, ...open });
+    await fixture.collections.invites.insertOne({ _id: invite, ...shared, ...open });
     return { user, live: live.document, ended: ended.document, invite };
   }
 

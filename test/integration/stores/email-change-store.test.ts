@@ -71,14 +71,14 @@ const undone: Write = async (seen, session) => {
   return (await store.undo(seen, undo, session)) !== undefined;
 };
 
-describe('the address of an unconfirmed change', () => {
-  test('the address of an unconfirmed change is stored with its time', async () => {
+describe('the email address of an unconfirmed change', () => {
+  test('the email address of an unconfirmed change is stored with its time', async () => {
     const { user, written } = await write(noted);
     const wanted = { pending_email: 'Third@example.com', pending_email_until: after(600) };
     expect(written).toEqual({ ...user, ...wanted, touches: 1 });
   });
 
-  test('the address of an unconfirmed change is removed when it has lapsed', async () => {
+  test('the email address of an unconfirmed change is removed when it has lapsed', async () => {
     const lapsed = await fixture.user({ pending_email: 'a@example.com', pending_email_until: fixture.now() });
     const open = await fixture.user(pending());
     await store.removeLapsedPending(fixture.now());
@@ -87,7 +87,7 @@ describe('the address of an unconfirmed change', () => {
   });
 });
 
-test('a change sets the address, and adds the one before it to those that it can be undone to', async () => {
+test('a change sets the email address, and adds the one before it to those that it can be undone to', async () => {
   // A literal, although a path of MongoDB begins with this character.
   const address = { email: '$email@example.com', email_key: '$email@example.com' };
   const older = formerOf('Older@example.com', after(2));
@@ -110,13 +110,13 @@ test('a change sets the address, and adds the one before it to those that it can
   expect((await fixture.storedUser(user._id))?.former_emails).toEqual([older, verified]);
 });
 
-test('a change to an address that is no longer wanted does nothing', async () => {
+test('a change to an email address that is no longer wanted does nothing', async () => {
   const user = await fixture.user({ ...pending(), pending_email: 'Third@example.com' });
   expect(await inTransaction((session) => changed(user, session))).toBe(false);
   expect(await fixture.storedUser(user._id)).toEqual(user);
 });
 
-test('an undo sets the former address and the hash, and leaves the account with no known device', async () => {
+test('an undo sets the former email address and the hash, and leaves the account with no known device', async () => {
   const { user, written } = await write(undone);
   const { _id, change_id, ...older } = { _id: '', ...formerOf('Older@example.com', after(2)) };
   expect(written).toEqual({
@@ -129,7 +129,7 @@ test('an undo sets the former address and the hash, and leaves the account with 
 });
 
 describe.each([
-  ['a note of a new address', noted],
+  ['a note of a new email address', noted],
   ['a change', changed],
   ['an undo', undone],
 ])('%s', (name, work) => {
@@ -147,8 +147,8 @@ describe.each([
   });
 });
 
-describe('the holder of an address', () => {
-  test('the holder of an address is the account that has it or can get it back, with no more than a mail needs', async () => {
+describe('the holder of an email address', () => {
+  test('the holder of an email address is the account that has it or can get it back, with no more than a mail needs', async () => {
     const lapsed = formerOf('lapsed@example.com', fixture.now());
     const former_emails = [lapsed, formerOf('Old@example.com', after(1))];
     const { _id, email, email_key } = await fixture.user({ locale: 'ru', former_emails });
@@ -160,7 +160,7 @@ describe('the holder of an address', () => {
     expect(await store.findHolder('nobody@example.com', fixture.now())).toBeUndefined();
   });
 
-  test('the holder of an address in a transaction is the one that the transaction has made', async () => {
+  test('the holder of an email address in a transaction is the one that the transaction has made', async () => {
     const user = await fixture.user(pending());
     const find = (session?: ClientSession) => store.findHolder('new@example.com', fixture.now(), session);
     const [inside, outside] = await inTransaction(async (session) => {
@@ -170,7 +170,7 @@ describe('the holder of an address', () => {
     expect([inside?._id, outside]).toEqual([user._id, undefined]);
   });
 
-  test('the holder of an address is found by the id of a change, in time or not', async () => {
+  test('the holder of an email address is found by the id of a change, in time or not', async () => {
     const former = formerOf('old@example.com', new Date(0));
     const user = await fixture.user({ former_emails: [former, formerOf('newer@example.com', after(1))] });
     await fixture.user({ former_emails: [formerOf('other@example.com', after(1))] });
@@ -179,8 +179,8 @@ describe('the holder of an address', () => {
   });
 });
 
-describe('former addresses', () => {
-  test('former addresses are listed when they have lapsed, of at most the given number of accounts', async () => {
+describe('former email addresses', () => {
+  test('former email addresses are listed when they have lapsed, of at most the given number of accounts', async () => {
     const [lapsed, open] = [formerOf('a@example.com', fixture.now()), formerOf('b@example.com', after(1))];
     const { _id: userId } = await fixture.user({ former_emails: [open, lapsed] });
     await fixture.user({ former_emails: [open] });
@@ -190,7 +190,7 @@ describe('former addresses', () => {
     expect(await store.listLapsed(fixture.now(), 1)).toHaveLength(1);
   });
 
-  test('former addresses leave the account alone or all together, and no other account', async () => {
+  test('former email addresses leave the account alone or all together, and no other account', async () => {
     const [one, two, three] = [after(1), after(2), after(3)].map((until) => formerOf('a@example.com', until));
     if (!one || !two || !three) throw new Error('three were made');
     const other = await fixture.user({ former_emails: [one] });

@@ -109,12 +109,12 @@ describe('a claim', () => {
   test('a claim finds other rows if another relay was quicker with those it saw', async () => {
     // Three concurrent claims see the same twenty rows. By chance they may divide these rows without a conflict, so
     // several rounds are tried.
-    for (let most = 0, round = 0; most <= 20; round += 1) {
+    for (let last = 0, round = 0; last <= 20; round += 1) {
       expect(round).toBeLessThan(50);
       await Promise.all(Array.from({ length: 60 }, () => stored({ locked_until: at(0) })));
       const claimed = (await Promise.all(Array.from({ length: 3 }, () => claim(at(0), 20)))).flat();
       expect(new Set(idsOf(claimed)).size).toBe(claimed.length);
-      most = claimed.length;
+      last = claimed.length;
     }
   });
 });
@@ -198,8 +198,8 @@ test('the leases of more rows than one update covers end too, those of one momen
 describe('an error', () => {
   test('an error is recorded in the rows that wait, and in no other', async () => {
     const [a, settled, other] = [await stored(), await stored({ state: 'delivered' }), await stored()];
-    await outbox.noteError([a._id, settled._id], 'relay: no room');
-    expect(await row(a._id)).toEqual({ ...a, last_error: 'relay: no room' });
+    await outbox.noteError([a._id, settled._id], 'relay: no capacity');
+    expect(await row(a._id)).toEqual({ ...a, last_error: 'relay: no capacity' });
     expect(await row(settled._id)).toEqual(settled);
     expect(await row(other._id)).toEqual(other);
   });
@@ -347,7 +347,7 @@ describe('the search for rows', () => {
     return `${hex.slice(0, 8)}-${hex.slice(8)}-7${end}`;
   };
 
-  test('rows are found in pages of their order, by state and by the time that their ids tell', async () => {
+  test('rows are found in pages of their order, by state and by the time in their ids', async () => {
     const at9 = await stored({ _id: idAt(9, '000-8000-000000000000') });
     const at0 = await stored({ _id: idAt(0, '000-8000-000000000000') });
     const at5 = await stored({ _id: idAt(5, 'fff-8fff-ffffffffffff'), state: 'dead' });

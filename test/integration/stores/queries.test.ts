@@ -139,13 +139,13 @@ describe('the queries of the services', () => {
 
   test('every query asks one shard, by an index and in its order, or has a reason in known-queries.ts', () => {
     const traits = Object.entries(seen).map(([shape, { hot, ...of }]) => [shape, of]);
-    const notified = Object.keys(seen).map((shape) => {
+    const documented = Object.keys(seen).map((shape) => {
       const { allShards, becomes, sorts, scans } = knownQueries[shape] ?? {};
       const asksAllShards = (allShards ?? becomes) !== undefined;
       // While the server holds little, it may prefer an index in the right order.
       return [shape, { asksAllShards, sorts: sorts !== undefined && expect.any(Boolean), scans: scans !== undefined }];
     });
-    expect(Object.fromEntries(traits)).toEqual(Object.fromEntries(notified));
+    expect(Object.fromEntries(traits)).toEqual(Object.fromEntries(documented));
   });
 
   test('no query of a hot operation asks several shards, sorts in memory or reads a whole collection', () => {
@@ -182,14 +182,14 @@ describe('the plan of a sharded MongoDB', () => {
       const unique = ((await collection.indexes()) as IndexDescriptionInfo[]).filter((index) => index.unique);
       return unique.map(({ name = '' }) => [name, shardKeys[collection.collectionName]?.changes ?? ''] as const);
     });
-    const notified = (await Promise.all(indexes)).flat();
-    expect(notified.map(([name]) => name).toSorted()).toEqual([
+    const documented = (await Promise.all(indexes)).flat();
+    expect(documented.map(([name]) => name).toSorted()).toEqual([
       'email_key_unique',
       'identity_unique',
       'import_key_unique',
       'live_device_unique',
       'passkey_unique',
     ]);
-    for (const [name, changes] of notified) expect(changes).toContain(`\`${name}\``);
+    for (const [name, changes] of documented) expect(changes).toContain(`\`${name}\``);
   });
 });

@@ -76,7 +76,7 @@ describe('the search for a session', () => {
     ]);
   });
 
-  test('a session’s standing is found, and nothing else of it', async () => {
+  test('a session’s status is found, and nothing else of it', async () => {
     const { _id } = await stored({ is_revoked: true });
     expect(await store.findStatus(_id)).toEqual({ _id, is_revoked: true, claims: { ver: 1 } });
     expect(await store.findStatus(randomUUID())).toBeUndefined();
@@ -106,7 +106,7 @@ test.each<[string, string, () => Promise<unknown>]>([
   expect(await concernsOf(work)).toEqual([{ level: concern }]);
 });
 
-test('the read of a session’s standing has concern "local": nothing is missing that the primary has', async () => {
+test('the read of a session’s status has concern "local": nothing is missing that the primary has', async () => {
   expect(await concernsOf(() => store.findStatus(randomUUID()))).toEqual([{ level: 'local' }]);
 });
 

@@ -39,7 +39,7 @@ import {
 
 let fixture: VerifierFixture;
 let verifier: OpenedVerifier;
-/** A revoked token whose revocation the sibling knows. */
+/** A revoked token whose revocation the resource server knows. */
 let revoked: string;
 
 beforeAll(async () => {
@@ -99,7 +99,7 @@ async function startFastify() {
 describe.each([
   ['Express', startExpress],
   ['Fastify', startFastify],
-])('a sibling with %s', (_name, start) => {
+])('a resource server with %s', (_name, start) => {
   let internalService: { readonly base: string; close(): Promise<void> };
 
   beforeAll(async () => {
@@ -110,7 +110,7 @@ describe.each([
   const ask = (headers: Readonly<Record<string, string>>) =>
     send(internalService.base, { method: 'GET', path: '/mine', headers });
 
-  test('a sibling knows whose request it is', async () => {
+  test('a resource server knows whose request it is', async () => {
     const session = await newSession(fixture.api);
     const { status, text } = await ask(bearer(session));
     expect([status, JSON.parse(text)]).toEqual([200, { user_id: session.user_id }]);
@@ -122,7 +122,7 @@ describe.each([
     ['what is no token', () => ({ Authorization: 'Bearer abc' })],
     ['a revoked token', () => bearer(revoked)],
     ['a revoked token, in Russian', () => ({ ...bearer(revoked), 'Accept-Language': 'ru' })],
-  ])('a sibling refuses %s in the very words of the service itself', async (_what, headers) => {
+  ])('a resource server refuses %s in the very words of the service itself', async (_what, headers) => {
     const own = await fixture.api.findAccount(headers());
     expect(own.status).toBe(401);
     expect(seen(await ask(headers()))).toEqual(seen(own));
@@ -132,7 +132,7 @@ describe.each([
     send(internalService.base, { method: 'DELETE', path: '/mine', headers: bearer(token) });
 
   // guarantees: sibling-step-up
-  test('a sibling asks the bearer of a login by password to step up, and lets two recent factors pass', async () => {
+  test('a resource server asks the bearer of a login by password to step up, and lets two recent factors pass', async () => {
     const { access_token } = await newSession(fixture.api);
     const refused = await remove(access_token);
     expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, challenge]);
@@ -146,7 +146,7 @@ describe.each([
   });
 
   // guarantees: sibling-step-up
-  test('a sibling asks again if the proof is too old, even of a token that it has verified before', async () => {
+  test('a resource server asks again if the proof is too old, even of a token that it has verified before', async () => {
     const token = await steppedUp('2', 400);
     expect((await ask(bearer(token))).status).toBe(200);
     const { status, headers } = await remove(token);
@@ -156,7 +156,7 @@ describe.each([
     ]);
   });
 
-  test('a sibling refuses a revoked token before it asks for a proof', async () => {
+  test('a resource server refuses a revoked token before it asks for a proof', async () => {
     expect(JSON.parse((await remove(revoked)).text).error_code).toBe('IAD_JWT_ACCESS_INVALID');
   });
 });
@@ -171,7 +171,7 @@ test('a misspelled requirement ends the start, not the protection', () => {
   expect(() => guard.stream(() => undefined, misspelled)).toThrow(TypeError);
 });
 
-describe('a sibling with gRPC', () => {
+describe('a resource server with gRPC', () => {
   let server: Server;
   let client: Client;
   const text = { requestSerialize: Buffer.from, requestDeserialize: String };
@@ -242,7 +242,7 @@ describe('a sibling with gRPC', () => {
     ['once', find, '/Pantry/Clear'],
     ['by a stream', watch, '/Pantry/Drain'],
   ])('a call that is answered %s', (_kind, call, grave) => {
-    test('a sibling with gRPC knows whose call it is', async () => {
+    test('a resource server with gRPC knows whose call it is', async () => {
       const session = await newSession(fixture.api);
       expect(await call({ authorization: `Bearer ${session.access_token}` })).toBe(session.user_id);
     });
@@ -250,7 +250,7 @@ describe('a sibling with gRPC', () => {
     test.each([
       ['no token', () => ({})],
       ['a revoked token', () => ({ authorization: `Bearer ${revoked}` })],
-    ])('a sibling with gRPC refuses %s with the status and details of the catalogue', async (_what, fields) => {
+    ])('a resource server with gRPC refuses %s with the status and details of the catalogue', async (_what, fields) => {
       const error = await call({ ...fields(), 'x-request-id': 'request-7' }).catch((thrown) => thrown);
       expect(error.code).toBe(16);
       expect(fromGrpc(error).code).toBe('IAD_JWT_ACCESS_INVALID');

@@ -23,7 +23,10 @@ import { denyMany } from './deny-many.ts';
 
 const feed = '/api/v1/revocations';
 let fixture: VerifierFixture;
-/** An attacker between the feed and a sibling, who wants the sibling to forget what it has read, or to miss a part. */
+/**
+ * An attacker between the feed and a resource server, who wants the resource server to forget what it has read, or to
+ * miss a part.
+ */
 let proxy: TamperingProxy;
 
 beforeAll(async () => {
@@ -46,7 +49,7 @@ const openInternalService = (options: Partial<VerifierOptions> = {}): OpenedVeri
 describe('a change of the longest life', () => {
   const readKeys = () => readFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'), 'utf8');
 
-  /** Makes the sibling request the metadata again. */
+  /** Makes the resource server request the metadata again. */
   async function showUnknownKey(internalService: OpenedVerifier): Promise<void> {
     const keys = { keys: [await generateSigningKey('ES256')] } as const;
     const sign = createAccessTokenSigner({ keys, issuer, audience, ttlSeconds: 600 });
@@ -59,11 +62,11 @@ describe('a change of the longest life', () => {
     ['lowered for a while, with keys from a file', { readKeys }, false],
     ['lowered from the start, with keys from a file', { readKeys }, true],
   ])('a denial outlives a longest life that is %s', async (_what, options, fromStart) => {
-    const notified: (readonly string[])[] = [];
+    const answers: (readonly string[])[] = [];
     let life: number | undefined = fromStart ? 1 : undefined;
     proxy.tamper(async (request, forward) => {
       const { status, text } = await forward(request);
-      if (request.path === feed) notified.push(decodeJwt(JSON.parse(text).data.statement).revoked as string[]);
+      if (request.path === feed) answers.push(decodeJwt(JSON.parse(text).data.statement).revoked as string[]);
       if (request.path === feed || life === undefined || !request.path.startsWith('/.well-known/oauth'))
         return { status, text };
       return { status, text: JSON.stringify({ ...JSON.parse(text), access_token_max_lifetime_seconds: life }) };
@@ -71,9 +74,9 @@ describe('a change of the longest life', () => {
     const internalService = openInternalService(options);
     const revoked = await newSession(fixture.api);
     await logOut(fixture.api, revoked);
-    await eventually('the denial', () => notified.some((ids) => ids.includes(revoked.session_id)));
+    await eventually('the denial', () => answers.some((ids) => ids.includes(revoked.session_id)));
     // The feed repeats the last second.
-    await eventually('no news', () => notified.at(-1)?.length === 0);
+    await eventually('no news', () => answers.at(-1)?.length === 0);
     life = 1;
     await showUnknownKey(internalService);
     for (const _generation of [1, 2]) {

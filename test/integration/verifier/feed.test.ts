@@ -44,7 +44,7 @@ beforeEach(() => proxy.behave());
 
 const writeSecrets = (secrets: readonly object[]) => writeFile(secretsFile, JSON.stringify({ keys: secrets }));
 
-/** Opens a sibling that reaches the api only by the proxy, and never Redis. */
+/** Opens a resource server that reaches the api only by the proxy, and never Redis. */
 function openInternalService(options: Partial<VerifierOptions> = {}): OpenedVerifier {
   return fixture.openVerifier({ reachedAt: proxy.base, revocations: feedRevocations({ credential }), ...options });
 }
@@ -58,9 +58,9 @@ const ask = (body: object, shown = credential) => fixture.api.readRevocations(bo
 const claimsOf = (statement: string) =>
   JSON.parse(Buffer.from(String(statement.split('.')[1]), 'base64url').toString());
 
-describe('a sibling that reads the feed', () => {
+describe('a resource server that reads the feed', () => {
   // guarantees: sibling-feed
-  test('a sibling that reads the feed refuses a token after its logout, and the claims of a group that its user has left', async () => {
+  test('a resource server that reads the feed refuses a token after its logout, and the claims of a group that its user has left', async () => {
     const internalService = openInternalService();
     const [session, other] = [await newSession(fixture.api), await newSession(fixture.api)];
     for (const { access_token } of [session, other]) expect(await internalService.verdict(access_token)).toBe('good');
@@ -74,7 +74,7 @@ describe('a sibling that reads the feed', () => {
     internalService.close();
   });
 
-  test('a sibling that reads the feed knows at its start what was revoked before, also if that takes several answers', async () => {
+  test('a resource server that reads the feed knows at its start what was revoked before, also if that takes several answers', async () => {
     const session = await newSession(fixture.api);
     const { until } = await fixture.denyList.recent(0);
     const many = Array.from({ length: 5_700 }, (_, i) => ({
@@ -96,7 +96,7 @@ describe('a sibling that reads the feed', () => {
   });
 
   // guarantees: sibling-feed
-  test('a sibling accepts nothing while the list is not complete: the feed has no answer then, not an empty one', async () => {
+  test('a resource server accepts nothing while the list is not complete: the feed has no answer then, not an empty one', async () => {
     const session = await newSession(fixture.api);
     await fixture.admin.del(keys.denyListComplete);
     const answer = await ask({ nonce });
@@ -109,9 +109,10 @@ describe('a sibling that reads the feed', () => {
   });
 });
 
-describe('an attacker between the feed and a sibling', () => {
+describe('an attacker between the feed and a resource server', () => {
   /**
-   * Returns true if the sibling accepts a tampered answer. If it accepts none, it has no copy and refuses the token.
+   * Returns true if the resource server accepts a tampered answer. If it accepts none, it has no copy and refuses the
+   * token.
    */
   async function isDeceived(options: Partial<VerifierOptions> = {}): Promise<boolean> {
     const internalService = openInternalService(options);
@@ -173,7 +174,7 @@ describe('an attacker between the feed and a sibling', () => {
       },
     ],
     [
-      'answers with the statement for another sibling',
+      'answers with the statement for another resource server',
       async (_, sent) => (await ask(sent, internalServiceCredential('recipes'))).json.data.statement,
     ],
     [
@@ -208,7 +209,7 @@ describe('an attacker between the feed and a sibling', () => {
     internalService.close();
   });
 
-  test('an attacker who leads the sibling to another address gets its secret nowhere', async () => {
+  test('an attacker who leads the resource server to another host gets its secret nowhere', async () => {
     const seen: string[] = [];
     const elsewhere = await startTamperingProxy(fixture.api.base);
     elsewhere.tamper(async ({ headers }) => {
@@ -226,7 +227,9 @@ describe('an attacker between the feed and a sibling', () => {
   });
 
   describe('an attacker who gives out keys', () => {
-    /** The attacker's own service, with its own keys and the issuer's name. The proxy leads the sibling there. */
+    /**
+     * The attacker's own service, with its own keys and the issuer's name. The proxy leads the resource server there.
+     */
     let forger: VerifierFixture;
     beforeAll(async () => {
       const own = join(testEnvironment().keysDir, 'forged-keys.json');
@@ -240,7 +243,7 @@ describe('an attacker between the feed and a sibling', () => {
         forger.api.send({ method, path, headers: { ...headers }, body }),
       );
 
-    test('an attacker who gives out keys is believed if the sibling fetches them', async () => {
+    test('an attacker who gives out keys is believed if the resource server fetches them', async () => {
       lead();
       const internalService = openInternalService();
       const { access_token } = await newSession(forger.api);
@@ -249,7 +252,7 @@ describe('an attacker between the feed and a sibling', () => {
     });
 
     // guarantees: sibling-feed
-    test('an attacker who gives out keys is not believed if the sibling has a file of them', async () => {
+    test('an attacker who gives out keys is not believed if the resource server has a file of them', async () => {
       lead();
       const internalService = openInternalService({ readKeys: publicKeys });
       const { access_token } = await newSession(forger.api);

@@ -14,9 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-describe('a sibling that reads the deny list', () => {
+describe('a resource server that reads the deny list', () => {
   // guarantees: sibling-deny-list
-  test('a sibling that reads the deny list refuses a token after its logout, which it had accepted', async () => {
+  test('a resource server that reads the deny list refuses a token after its logout, which it had accepted', async () => {
     const verifier = fixture.openVerifier();
     const [session, other] = [await newSession(fixture.api), await newSession(fixture.api)];
     expect(await verifier.authenticate(`Bearer ${session.access_token}`)).toMatchObject({ sid: session.session_id });
@@ -28,7 +28,7 @@ describe('a sibling that reads the deny list', () => {
     verifier.close();
   });
 
-  test('a sibling that reads the deny list refuses each of several logouts, one after the other', async () => {
+  test('a resource server that reads the deny list refuses each of several logouts, one after the other', async () => {
     const verifier = fixture.openVerifier();
     const took: number[] = [];
     for (let i = 0; i < (process.env.MODEL_FIGURES ? 100 : 3); i += 1) {
@@ -45,7 +45,7 @@ describe('a sibling that reads the deny list', () => {
     verifier.close();
   });
 
-  test('a sibling that reads the deny list knows at its start what was revoked before', async () => {
+  test('a resource server that reads the deny list knows at its start what was revoked before', async () => {
     const sessions = await Promise.all([newSession(fixture.api), newSession(fixture.api)]);
     const [revoked, good] = sessions;
     await logOut(fixture.api, revoked);
@@ -56,7 +56,7 @@ describe('a sibling that reads the deny list', () => {
   });
 
   // guarantees: sibling-deny-list
-  test('a sibling that reads the deny list refuses the claims of a group that the user has left, and accepts the new ones', async () => {
+  test('a resource server that reads the deny list refuses the claims of a group that the user has left, and accepts the new ones', async () => {
     const verifier = fixture.openVerifier();
     const session = await newSession(fixture.api);
     expect(await verifier.verdict(session.access_token)).toBe('good');
@@ -67,7 +67,7 @@ describe('a sibling that reads the deny list', () => {
   });
 
   // guarantees: sibling-deny-list
-  test('a sibling accepts nothing while the deny list is not complete, because it does not know', async () => {
+  test('a resource server accepts nothing while the deny list is not complete, because it does not know', async () => {
     const session = await newSession(fixture.api);
     await fixture.admin.del(redisKeys(keyPrefix).denyListComplete);
     const verifier = fixture.openVerifier();
@@ -78,7 +78,7 @@ describe('a sibling that reads the deny list', () => {
     verifier.close();
   });
 
-  test('a sibling without revocations accepts a revoked token until its end', async () => {
+  test('a resource server without revocations accepts a revoked token until its end', async () => {
     const verifier = fixture.openVerifier({ revocations: 'none' });
     const session = await newSession(fixture.api);
     await logOut(fixture.api, session);
@@ -89,7 +89,7 @@ describe('a sibling that reads the deny list', () => {
 
 describe('Redis away', () => {
   // guarantees: sibling-deny-list
-  test('while Redis is away, a sibling uses its copy for the grace, then accepts nothing until the list is complete', async () => {
+  test('while Redis is away, a resource server uses its copy for the grace, then accepts nothing until the list is complete', async () => {
     const graceSeconds = 3_600;
     const verifier = fixture.openVerifier({ graceSeconds });
     const lenient = fixture.openVerifier({ graceSeconds: Number.POSITIVE_INFINITY });

@@ -134,18 +134,18 @@ describe('a consumer of jobs', () => {
   test('a consumer handles as many jobs at once as its concurrency allows', async () => {
     await add('a', 'b', 'c');
     const gate = Promise.withResolvers<void>();
-    let most = 0;
+    let max = 0;
     let now = 0;
     const consumer = consume({ concurrency: 2 }, async () => {
       now += 1;
-      most = Math.max(most, now);
+      max = Math.max(max, now);
       if (now === 2) gate.resolve();
       await gate.promise;
       now -= 1;
     });
     consumer.start();
     await eventually('all are done', async () => done.length === 3);
-    expect(most).toBe(2);
+    expect(max).toBe(2);
   });
 
   test('a consumer retries a failed job after the pause that its strategy gives', async () => {

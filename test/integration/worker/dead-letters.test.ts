@@ -174,7 +174,7 @@ test('a webhook that answers 410 is paused for all workers, until an operator re
   await fixture.publish(first);
   for (const worker of workers) {
     await eventually(
-      'it is parked',
+      'it is suspended',
       async () => (await worker.metric('auth_subscriber_parked', { subscriber: 'gone' })) === 1,
     );
   }
@@ -187,7 +187,7 @@ test('a webhook that answers 410 is paused for all workers, until an operator re
   const waiting = [first, ...later].map(({ id }) => `${queue}:${id}`);
   await eventually('all wait', async () => (await fixture.redis.exists(waiting)) === waiting.length);
   for (const worker of workers) await worker.close();
-  // An attempt that had begun when the subscriber was parked may still arrive.
+  // An attempt that had begun when the subscriber was suspended may still arrive.
   const tried = gone.received.length;
   expect(new Set(gone.ids())).toEqual(new Set([first.id]));
 

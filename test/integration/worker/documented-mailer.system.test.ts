@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closingAll } from '../../support/closing.ts';
 import { askForCode } from '../../support/code-request.ts';
-import { newNotice } from '../../support/worker-events.ts';
+import { newNotification } from '../../support/worker-events.ts';
 import { eventually, openWorkerFixture } from '../../support/worker-fixture.ts';
 import { type Received, startReceiver } from '../../support/worker-receiver.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
@@ -62,24 +62,24 @@ test(
     const fixture = closing(await openWorkerFixture([{ ...receiver.subscriber, encrypt_to }]));
     closing(await startTestWorker(fixture.env));
     const asked = await askForCode(fixture);
-    const notice = newNotice({ user_id: asked.user._id });
-    for (const event of [notice, asked.event]) {
+    const notification = newNotification({ user_id: asked.user._id });
+    for (const event of [notification, asked.event]) {
       await fixture.publish(event);
       await eventually('it is delivered', () => fixture.isDelivered(event));
     }
     const delivered = ({ id }: { id: string }) => receiver.received.find((one) => one.id === id) as Received;
     const forged = { ...delivered(asked.event), body: delivered(asked.event).body.replace('password_reset', 'reset') };
-    const notified = await runCode(before + mailer + after, {
+    const output = await runCode(before + mailer + after, {
       WEBHOOK_SECRET: receiver.subscriber.secret,
       PRIVATE_JWK: printed.get('keep secret'),
-      DELIVERIES: JSON.stringify([forged, delivered(notice), delivered(asked.event)]),
+      DELIVERIES: JSON.stringify([forged, delivered(notification), delivered(asked.event)]),
     });
     const { to, code, event } = asked;
     const { purpose, locale } = event.data;
-    expect([notified[0], JSON.parse(notified[1] ?? '')]).toEqual([
+    expect([output[0], JSON.parse(output[1] ?? '')]).toEqual([
       'No matching signature found',
       { to, code, purpose, locale, messageId: event.id },
     ]);
-    expect(notified).toHaveLength(2);
+    expect(output).toHaveLength(2);
   }),
 );

@@ -48,7 +48,7 @@ const deletedEvents = (userId: string) =>
     .toArray();
 
 // guarantees: erased-account
-test('an erased account leaves no trace of the person, and its address is free', async () => {
+test('an erased account leaves no trace of the person, and its email address is free', async () => {
   const { api } = fixture;
   const email = `Cook-${randomUUID()}@example.com`;
   const [display_name, device_name, device_id] = [`Anna ${randomUUID()}`, `Phone ${randomUUID()}`, randomUUID()];
@@ -84,7 +84,7 @@ test('an erased account leaves no trace of the person, and its address is free',
 
   await orderDeletion(api, session);
   await untilGone(user_id);
-  await eventually('its places are forgotten', async () => {
+  await eventually('its devices and networks are forgotten', async () => {
     const kept = await redis.keys(`*${api.keyPrefix}*`);
     return !kept.some((name) => /:(login|wrong)-/.test(name));
   });
@@ -166,8 +166,8 @@ describe('requests at the moment of the erasure', () => {
         api.refreshTokens({ refresh_token }),
       ]);
       const statuses = (await Promise.all(tries.flat())).map(({ status }) => status);
-      // A request that is too late counts as a stranger's, and the limits refuse strangers. On a slow machine a request
-      // may give up its attempts.
+      // A request that is too late counts as an unknown device's, and the limits refuse those. On a slow machine a
+      // request may give up its attempts.
       for (const status of statuses) expect([401, 403, 429, 503]).toContain(status);
       await untilGone(user_id);
       expect(await api.collections.sessions.countDocuments({ user_id })).toBe(0);
@@ -177,7 +177,7 @@ describe('requests at the moment of the erasure', () => {
     await expectSound(api);
   });
 
-  test('a registration with the address during the erasure is refused or makes another account', async () => {
+  test('a registration with the email address during the erasure is refused or makes another account', async () => {
     const { api } = fixture;
     const { email, user_id } = await newDueAccount(api);
     const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };

@@ -89,7 +89,7 @@ describe('a forced logout', () => {
   test('a forced logout by user ends all sessions of that user only, and records reason and request in each', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
-    const unknownDevice = await newSession(api);
+    const otherUser = await newSession(api);
     const done = await startCount('auth_force_logouts_total', { outcome: 'done' });
     const jobId = await force({ user_id: phone.user_id, reason, request_id: 'operator-7' });
 
@@ -97,8 +97,8 @@ describe('a forced logout', () => {
       const revoked = { is_revoked: true, revoked_reason: 'forced', revoked_request_id: 'operator-7' };
       expect(await session(session_id)).toMatchObject(revoked);
     }
-    expect(await isRevoked(unknownDevice)).toBe(false);
-    const ids = [phone, tablet, unknownDevice].map(({ session_id }) => session_id);
+    expect(await isRevoked(otherUser)).toBe(false);
+    const ids = [phone, tablet, otherUser].map(({ session_id }) => session_id);
     expect(await isDenied(ids)).toEqual([true, true, false]);
     expect(jobId).toMatch(/^[\da-f-]{36}$/);
     expect(await done()).toBe(1);
@@ -115,13 +115,13 @@ describe('a forced logout', () => {
   test('a forced logout by group ends the sessions of all its members and of nobody else', async () => {
     const owner = await newSession(api);
     const member = await newSession(api);
-    const unknownDevice = await newSession(api);
+    const otherUser = await newSession(api);
     await api.collections.users.updateOne(
       { _id: member.user_id },
       { $set: { home_group_id: owner.home_group_id, role: 'member' } },
     );
     await force({ home_group_id: owner.home_group_id, reason });
-    expect(await Promise.all([owner, member, unknownDevice].map(isRevoked))).toEqual([true, true, false]);
+    expect(await Promise.all([owner, member, otherUser].map(isRevoked))).toEqual([true, true, false]);
   });
 
   test('a forced logout that matches no live session is done, and leaves an ended session as it was', async () => {
@@ -248,7 +248,7 @@ describe('a forced logout', () => {
   });
 });
 
-describe('a forced logout in a scene of its own', () => {
+describe('a forced logout in a fixture of its own', () => {
   beforeEach(openFixture);
   afterEach(endAll);
 
@@ -307,9 +307,9 @@ describe('a forced logout through all services', () => {
     const { queue } = openQueue(testEnvironment().redisUrl, services.name);
     const phone = await newSession(services.api);
     const tablet = await logIn(services.api, phone.email);
-    const unknownDevice = await newSession(services.api);
+    const otherUser = await newSession(services.api);
     const [phoneStream, tabletStream, unknownDeviceStream] = await Promise.all(
-      [phone, tablet, unknownDevice].map((tokens) => services.openStream(tokens)),
+      [phone, tablet, otherUser].map((tokens) => services.openStream(tokens)),
     );
 
     const ordered = performance.now();

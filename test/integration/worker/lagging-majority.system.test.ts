@@ -177,8 +177,8 @@ test('no round of the worker steps over a revocation or a change of group that n
   let time = Date.now();
   const sessions = storesOf(fixture.collections).sessions;
   const nothing = () => undefined;
-  const notified = { onRebuild: nothing, onFound: nothing };
-  const reconcile = createReconcile({ sessions, denyList, lifetimeMs, now: () => new Date(time), ...notified });
+  const callbacks = { onRebuild: nothing, onFound: nothing };
+  const reconcile = createReconcile({ sessions, denyList, lifetimeMs, now: () => new Date(time), ...callbacks });
   await reconcile();
   const [revoked, moved] = [newSessionDocument(), newSessionDocument()];
   await fixture.collections.sessions.insertMany([revoked, moved]);

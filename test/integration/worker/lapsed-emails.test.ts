@@ -13,14 +13,14 @@ import { startTestWorker } from '../../support/worker-service.ts';
 
 let fixture: ErasureFixture;
 let redis: Redis;
-/** Returns true if the limits know from where the account with this address has logged in. */
-let hasPlaces: (email: string) => Promise<boolean>;
+/** Returns true if the limits know from where the account with this email address has logged in. */
+let hasCounts: (email: string) => Promise<boolean>;
 beforeAll(async () => {
   fixture = await openErasureFixture(uniqueName());
   redis = new Redis(testEnvironment().redisUrl);
   const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'server-keys.json'));
   const names = keys.map((key) => createLimitKeys(fixture.api.keyPrefix, () => readSecret(key)));
-  hasPlaces = async (email) => {
+  hasCounts = async (email) => {
     const kept = names.flatMap(({ tagOf, knownOf, provenOf, wrongOf }) => {
       const account = tagOf('account', emailKey(email));
       return [knownOf(account), provenOf(account), wrongOf('factor', account), wrongOf('password', account)];
@@ -38,13 +38,13 @@ type Session = Awaited<ReturnType<typeof newSession>>;
 const userOf = ({ user_id }: Pick<Session, 'user_id'>) => fixture.api.collections.users.findOne({ _id: user_id });
 const formerOf = async (session: Session) => (await userOf(session))?.former_emails?.map(({ email }) => email);
 
-/** Makes the account's former addresses lapse an hour ago. */
+/** Makes the account's former email addresses lapse an hour ago. */
 async function lapse({ user_id }: Session): Promise<void> {
   const until = new Date(Date.now() - 3_600_000);
   await fixture.api.collections.users.updateOne({ _id: user_id }, { $set: { 'former_emails.$[].until': until } });
 }
 
-/** Runs a worker until it has removed the account's former addresses, or for as long as `work` lasts. */
+/** Runs a worker until it has removed the account's former email addresses, or for as long as `work` lasts. */
 async function sweep(session: Session, work?: () => Promise<void>): Promise<void> {
   const worker = await startTestWorker(fixture.env);
   try {
@@ -55,7 +55,7 @@ async function sweep(session: Session, work?: () => Promise<void>): Promise<void
   }
 }
 
-/** Creates an account that has changed its address. */
+/** Creates an account that has changed its email address. */
 async function newChanged() {
   const session = await newSession(fixture.api);
   const new_email = newEmail();
@@ -63,26 +63,26 @@ async function newChanged() {
   return { session, new_email };
 }
 
-describe('a former address', () => {
-  test('a former address is removed when it has lapsed, and its known devices and networks are forgotten', async () => {
+describe('a former email address', () => {
+  test('a former email address is removed when it has lapsed, and its known devices and networks are forgotten', async () => {
     const [{ session, new_email }, other] = [await newChanged(), await newChanged()];
-    expect([await hasPlaces(session.email), await hasPlaces(new_email)]).toEqual([true, true]);
+    expect([await hasCounts(session.email), await hasCounts(new_email)]).toEqual([true, true]);
     await lapse(session);
     await sweep(session);
-    expect([await hasPlaces(session.email), await hasPlaces(new_email)]).toEqual([false, true]);
-    expect([await formerOf(other.session), await hasPlaces(other.session.email)]).toEqual([
+    expect([await hasCounts(session.email), await hasCounts(new_email)]).toEqual([false, true]);
+    expect([await formerOf(other.session), await hasCounts(other.session.email)]).toEqual([
       [other.session.email],
       true,
     ]);
   });
 
-  test('a former address that the next change drops loses its known devices and networks too', async () => {
+  test('a former email address that the next change drops loses its known devices and networks too', async () => {
     const { session } = await newChanged();
     await lapse(session);
     await changeEmail(fixture.api, session, newEmail());
     expect(await formerOf(session)).toContain(session.email);
     await lapse(session);
     await sweep(session);
-    expect(await hasPlaces(session.email)).toBe(false);
+    expect(await hasCounts(session.email)).toBe(false);
   });
 });

@@ -7,7 +7,7 @@ import { hasChromium, launchChromium } from '../../support/chromium.ts';
 
 const key = { kid: 'a-name-of-a-key-in-2026', kty: 'oct', k: Buffer.alloc(32, 1).toString('base64url') };
 
-/** The longest possible values. The address has 254 characters, and no place where a line may break. */
+/** The longest possible values. The email address has 254 characters, and no place where a line may break. */
 const values = {
   code: '00000000',
   minutes: '10',

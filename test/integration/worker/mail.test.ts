@@ -10,7 +10,7 @@ import { Binary } from 'mongodb';
 import { type Closing, closingAll } from '../../support/closing.ts';
 import { askForCode } from '../../support/code-request.ts';
 import { newUserDocument } from '../../support/use-case-fixture.ts';
-import { newCodeRequest, newNotice } from '../../support/worker-events.ts';
+import { newCodeRequest, newNotification } from '../../support/worker-events.ts';
 import { eventually, openWorkerFixture } from '../../support/worker-fixture.ts';
 import { type Received, startReceiver } from '../../support/worker-receiver.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
@@ -34,7 +34,7 @@ async function startSink(closing: Closing): Promise<MailSink> {
 
 // guarantees: mail-secrets
 test.concurrent(
-  'a webhook with a key gets address and code, which it alone can read, and another gets neither',
+  'a webhook with a key gets email address and code, which it alone can read, and another gets neither',
   closingAll(async (closing) => {
     const { publicKey, privateKey } = generateKeyPairSync('x25519');
     const [sealed, open] = [closing(await startReceiver('sealed')), closing(await startReceiver('open'))];
@@ -42,13 +42,13 @@ test.concurrent(
     const fixture = closing(await openWorkerFixture([{ ...sealed.subscriber, encrypt_to }, open.subscriber]));
     closing(await startTestWorker(fixture.env));
     const { event, user, to, code } = await askForCode(fixture);
-    const [notice, unknown] = [newNotice({ user_id: user._id }), newCodeRequest()];
-    for (const one of [event, notice, unknown]) {
+    const [notification, unknown] = [newNotification({ user_id: user._id }), newCodeRequest()];
+    for (const one of [event, notification, unknown]) {
       await fixture.publish(one);
       await eventually('it is delivered', () => fixture.isDelivered(one));
     }
     const secrets = await Promise.all(
-      [event, notice].map(async ({ id }) => {
+      [event, notification].map(async ({ id }) => {
         const received = sealed.received.find((one) => one.id === id);
         const { plaintext, protectedHeader } = await compactDecrypt(secretIn(received) ?? '', privateKey);
         return [protectedHeader.kid, JSON.parse(new TextDecoder().decode(plaintext))];
@@ -60,12 +60,8 @@ test.concurrent(
     ]);
     expect(secretIn(sealed.received.find(({ id }) => id === unknown.id))).toBeUndefined();
     expect(new Set(open.received.map(secretIn))).toEqual(new Set([undefined]));
-    const notified = JSON.stringify([
-      sealed.received,
-      open.received,
-      await fixture.collections.outbox.find().toArray(),
-    ]);
-    for (const secret of [to, code]) expect(notified).not.toContain(secret);
+    const logged = JSON.stringify([sealed.received, open.received, await fixture.collections.outbox.find().toArray()]);
+    for (const secret of [to, code]) expect(logged).not.toContain(secret);
   }),
 );
 
@@ -76,7 +72,7 @@ function secretIn(received: Received | undefined): string | undefined {
 describe('a mail subscriber', () => {
   // guarantees: mail-secrets
   test.concurrent(
-    'a mail subscriber sends the code to the address that it is for, in the language of the account, with the provider',
+    'a mail subscriber sends the code to the email address that it is for, in the language of the account, with the provider',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
       const fixture = closing(await openWorkerFixture([subscriberAt(sink.port)]));
@@ -107,14 +103,14 @@ describe('a mail subscriber', () => {
   );
 
   test.concurrent(
-    'a notice that is late goes to the address that the account had at its time, and to nobody who came later',
+    'a notification that is late goes to the email address that the account had at its time, and to nobody who came later',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
       const fixture = closing(await openWorkerFixture([subscriberAt(sink.port)]));
       closing(await startTestWorker(fixture.env));
       const user = newUserDocument(new Date());
-      const notice = newNotice({ user_id: user._id, purpose: 'passkey_added' });
-      const until = (ms: number) => new Date(Date.parse(notice.time) + emailUndoSeconds * 1_000 + ms);
+      const notification = newNotification({ user_id: user._id, purpose: 'passkey_added' });
+      const until = (ms: number) => new Date(Date.parse(notification.time) + emailUndoSeconds * 1_000 + ms);
       const changes = { before: -60_000, next: 60_000, later: 120_000 };
       const former_emails = Object.entries(changes).map(([name, ms]) => ({
         ...{
@@ -125,14 +121,14 @@ describe('a mail subscriber', () => {
         },
       }));
       await fixture.collections.users.insertOne({ ...user, former_emails });
-      await fixture.publish(notice);
-      await eventually('it is delivered', () => fixture.isDelivered(notice));
+      await fixture.publish(notification);
+      await eventually('it is delivered', () => fixture.isDelivered(notification));
       expect(new Set(sink.mails().map(({ to }) => to))).toEqual(new Set(['next@example.com']));
     }),
   );
 
   test.concurrent(
-    'a mail subscriber sends the notice of a changed address to the former one, with the token that undoes it',
+    'a mail subscriber sends the notification of a changed email address to the former one, with the token that undoes it',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
       const fixture = closing(await openWorkerFixture([subscriberAt(sink.port)]));
@@ -141,13 +137,13 @@ describe('a mail subscriber', () => {
       const former = { change_id, email: 'old@example.com', email_key: 'old@example.com', until: new Date() };
       const user = { ...newUserDocument(new Date()), former_emails: [former] };
       await fixture.collections.users.insertOne(user);
-      const changed = newNotice({ user_id: user._id, purpose: 'email_changed', email_change_id: change_id });
-      const scheduled = newNotice({
+      const changed = newNotification({ user_id: user._id, purpose: 'email_changed', email_change_id: change_id });
+      const scheduled = newNotification({
         ...{ user_id: user._id, purpose: 'deletion_scheduled', deletes_at: '2026-12-24T10:00:00.000Z' },
       });
-      const login = newNotice({ user_id: user._id, purpose: 'new_device', session_id: randomUUID() });
-      const reset = newNotice({ user_id: user._id, purpose: 'password_changed', invites_revoked: 7 });
-      const plain = newNotice({ user_id: user._id, purpose: 'password_changed' });
+      const login = newNotification({ user_id: user._id, purpose: 'new_device', session_id: randomUUID() });
+      const reset = newNotification({ user_id: user._id, purpose: 'password_changed', invites_revoked: 7 });
+      const plain = newNotification({ user_id: user._id, purpose: 'password_changed' });
       for (const event of [changed, scheduled, login, reset, plain]) {
         await fixture.publish(event);
         await eventually('it is delivered', () => fixture.isDelivered(event));
@@ -170,7 +166,7 @@ describe('a mail subscriber', () => {
   );
 
   test.concurrent(
-    'a mail subscriber sends the notice of an ordered removal with the token that stops it, unless it was stopped',
+    'a mail subscriber sends the notification of an ordered removal with the token that stops it, unless it was stopped',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
       const fixture = closing(await openWorkerFixture([subscriberAt(sink.port)]));
@@ -180,10 +176,10 @@ describe('a mail subscriber', () => {
       const totp = { ...sealed, confirmed_at: new Date(), last_step: 7, removal };
       const user = { ...newUserDocument(new Date()), totp };
       await fixture.collections.users.insertOne(user);
-      const notified = { user_id: user._id, purpose: 'second_factor_removal_ordered' } as const;
+      const fields = { user_id: user._id, purpose: 'second_factor_removal_ordered' } as const;
       const due_at = '2026-12-24T10:00:00.000Z';
       const [stopped, ordered] = [randomUUID(), removal.id].map((removal_id) =>
-        newNotice({ ...notified, removal_id, due_at }),
+        newNotification({ ...fields, removal_id, due_at }),
       );
       for (const event of [stopped, ordered]) {
         if (event === undefined) continue;
@@ -207,7 +203,7 @@ describe('a mail subscriber', () => {
       const worker = closing(await startTestWorker(fixture.env));
       const used = await askForCode(fixture, {}, { ended_at: new Date() });
       const ofAnother = await askForCode(fixture, {}, { user_id: randomUUID() });
-      const events = [newCodeRequest(), used.event, ofAnother.event, newNotice({ user_id: randomUUID() })];
+      const events = [newCodeRequest(), used.event, ofAnother.event, newNotification({ user_id: randomUUID() })];
       for (const event of events) await fixture.publish(event);
       for (const event of events) await eventually('it is settled', () => fixture.isDelivered(event));
       expect(await worker.metric('auth_mails_total', { outcome: 'void' })).toBeGreaterThanOrEqual(4);
@@ -245,7 +241,7 @@ describe('a mail subscriber', () => {
   );
 
   test.concurrent(
-    'a mail subscriber whose server refuses the recipient reports that without the address',
+    'a mail subscriber whose server refuses the recipient reports that without the email address',
     closingAll(async (closing) => {
       const refusing = await startMailSink(() => undefined, {
         onRcptTo: ({ address }, _session, callback) => callback(new Error(`no such user ${address}`)),

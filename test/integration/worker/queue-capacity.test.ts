@@ -33,7 +33,7 @@ const delay = (jobs: number) =>
 test.each([
   ['5,000 wait', () => push(1), () => push(4_999)],
   ['20,000 wait, most of them for their next attempt', () => push(1), () => delay(19_999)],
-])('a queue in which %s has no more room, and other queues have', async (_what, addOne, fill) => {
+])('a queue in which %s has no more capacity, and other queues have', async (_what, addOne, fill) => {
   const capacity = createQueueCapacity({ queues: listOf(queues), redis, now: () => new Date() });
   await fill();
   expect([...(await capacity.read()).forAll]).toEqual(names);
@@ -51,7 +51,7 @@ test.each([
   ['5,000 wait', () => push(5_000), () => push(5_000)],
   ['20,000 wait, most of them for their next attempt', () => delay(20_000), () => delay(40_000)],
 ])(
-  'a queue in which %s has room for requests for codes, until there are twice as many',
+  'a queue in which %s has capacity for requests for codes, until there are twice as many',
   async (_what, fill, fillMore) => {
     const capacity = createQueueCapacity({ queues: listOf(queues), redis, now: () => new Date() });
     await fill();
@@ -63,7 +63,7 @@ test.each([
 );
 
 // guarantees: codes-leave-room
-test('a queue with a thousand requests for codes at its head has no more room for them than for other events', async () => {
+test('a queue with a thousand requests for codes at its head has no more capacity for them than for other events', async () => {
   const capacity = createQueueCapacity({ queues: listOf(queues), redis, now: () => new Date() });
   await redis.hset(keyOf('analytics', 'code'), 'name', urgentTopic);
   const codes = (count: number) => redis.rpush(keyOf('analytics', 'wait'), ...Array(count).fill('code'));

@@ -14,7 +14,7 @@ let denyList: DenyList;
 /** The worker's time, which only a test moves. */
 let time: number;
 /** Sessions whose streams were closed because of another session's logout. */
-let notified: string[];
+let alsoClosed: string[];
 /** Number of sessions that each round has found. */
 let found: number[];
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   fixture = await openWorkerFixture();
   denyList = createDenyList(fixture.redis, fixture.keys, lifetimeMs);
   time = Date.now();
-  [notified, found] = [[], []];
+  [alsoClosed, found] = [[], []];
 });
 afterEach(() => fixture.close());
 
@@ -34,7 +34,7 @@ async function startRounds(write: DenyList['denyAndClose'] = denyList.denyAndClo
       ...denyList,
       async denyAndClose(entries) {
         await write(entries);
-        notified.push(...entries.flatMap(({ alsoClose }) => alsoClose ?? []));
+        alsoClosed.push(...entries.flatMap(({ alsoClose }) => alsoClose ?? []));
       },
     },
     lifetimeMs,
@@ -123,7 +123,7 @@ describe('the other stream of a logout', () => {
       await round();
       expect(await denyList.peek([session])).toEqual([revoked]);
     }
-    expect(notified).toEqual([other]);
+    expect(alsoClosed).toEqual([other]);
   });
 
   test('the other session of a logout keeps its stream if Redis had heard of the logout before it forgot it', async () => {
@@ -136,7 +136,7 @@ describe('the other stream of a logout', () => {
     time += 1_000;
     await round();
     expect(await denyList.peek([session])).toEqual([revoked]);
-    expect(notified).toEqual([]);
+    expect(alsoClosed).toEqual([]);
   });
 
   test('the other session of a logout that came late, after rounds that could not see it, has its stream closed', async () => {
@@ -145,14 +145,14 @@ describe('the other stream of a logout', () => {
     await revoke(5 * minute, other);
     time += minute;
     await round();
-    expect(notified).toEqual([other]);
+    expect(alsoClosed).toEqual([other]);
   });
 
   test('a worker that starts when Redis has let the logout go leaves the other session’s stream open', async () => {
     const session = await revoke(lifetimeMs + 30_000, randomUUID());
     await startRounds();
     expect(await denyList.peek([session])).toEqual([revoked]);
-    expect(notified).toEqual([]);
+    expect(alsoClosed).toEqual([]);
   });
 
   test('the other session’s stream is closed once if the list could not be written at the first attempt', async () => {
@@ -167,6 +167,6 @@ describe('the other stream of a logout', () => {
     await expect(round()).rejects.toThrow('Redis is away');
     await round();
     expect(await denyList.peek([session])).toEqual([revoked]);
-    expect(notified).toEqual([other]);
+    expect(alsoClosed).toEqual([other]);
   });
 });

@@ -70,7 +70,7 @@ async function countRevoked(denyList: DenyList, sessionIds: readonly string[]): 
 
 describe('the reconciliation of the deny list with MongoDB', () => {
   // guarantees: revocation-repaired
-  test('a revocation that Redis never heard of is denied, and its streams are told to close', async () => {
+  test('a revocation that Redis never heard of is denied, and its streams are closed', async () => {
     const fixture = closing(await openWorkerFixture());
     const heard = await listen(fixture);
     const worker = closing(await startTestWorker(fixture.env));
@@ -114,7 +114,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     expect(heard).toMatchObject([{ session_id: unknown }]);
   });
 
-  test('a change of group that Redis never heard of is denied by version, and its stream is told to close', async () => {
+  test('a change of group that Redis never heard of is denied by version, and its stream is closed', async () => {
     const fixture = closing(await openWorkerFixture());
     const heard = await listen(fixture);
     const worker = closing(await startTestWorker(fixture.env));
@@ -127,14 +127,14 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const close = { type: 'close', session_id: moved, reason: 'GROUP_CHANGED', decided_at: at.getTime() };
     expect(heard).toContainEqual({ ...close, below: 3, request_id: 'leave' });
     expect(await denyListOf(fixture).find([moved])).toEqual([{ kind: 'below', ver: 3 }]);
-    const notified = heard.length;
+    const before = heard.length;
     const found = await worker.metric('auth_revocations_reconciled_total');
     // Further rounds read the change again and find nothing to do.
     const later = await moveUnheard(fixture);
     await eventually('the next change is published', () =>
       heard.some((command) => 'session_id' in command && command.session_id === later),
     );
-    expect(heard.slice(notified).filter((command) => 'session_id' in command && command.session_id === moved)).toEqual(
+    expect(heard.slice(before).filter((command) => 'session_id' in command && command.session_id === moved)).toEqual(
       [],
     );
     expect(await worker.metric('auth_revocations_reconciled_total')).toBeGreaterThan(found);

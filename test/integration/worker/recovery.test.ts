@@ -8,7 +8,7 @@ import { createBringForward } from '../../../services/worker/src/delivery/bring-
 import { authctl, authctlJson } from '../../support/authctl.ts';
 import { type Closing, closingAll } from '../../support/closing.ts';
 import { newUserDocument } from '../../support/use-case-fixture.ts';
-import { newDeletedEvent, newEvent, newNotice } from '../../support/worker-events.ts';
+import { newDeletedEvent, newEvent, newNotification } from '../../support/worker-events.ts';
 import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
 import { firstThen, startReceiver, status } from '../../support/worker-receiver.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
@@ -16,7 +16,9 @@ import { startTestWorker } from '../../support/worker-service.ts';
 const hourMs = 3_600_000;
 const scoreAt = (ms: number) => String(ms * 0x1000);
 
-/** Waits until so many events have failed, and lets them wait an hour for their next attempt, as after a long outage. */
+/**
+ * Waits until so many events have failed, and lets them wait an hour for their next attempt, as after a long outage.
+ */
 async function letWait({ redis, keys }: WorkerFixture, subscriber: string, events: number): Promise<void> {
   const queues = eventChannels.map((channel) => openEventQueue(subscriberQueueName(channel, subscriber), redis, keys));
   await eventually('all wait', async () => {
@@ -55,7 +57,7 @@ describe('events that wait for a subscriber', () => {
     'events that wait for a webhook come as soon as it has taken one, by two workers, and none is lost',
     closingAll(async (closing) => {
       const { receiver, fixture, workers } = await openWebhook(closing);
-      const waiting = [...Array.from({ length: 8 }, newEvent), newDeletedEvent(), newNotice()];
+      const waiting = [...Array.from({ length: 8 }, newEvent), newDeletedEvent(), newNotification()];
       await publishAndLetWait(fixture, 'crm', waiting);
       receiver.answerWith(status(204));
       const next = newEvent();
@@ -67,7 +69,7 @@ describe('events that wait for a subscriber', () => {
   );
 
   test.concurrent(
-    'notices that wait for a mail server go out as soon as it has taken a mail',
+    'notifications that wait for a mail server go out as soon as it has taken a mail',
     closingAll(async (closing) => {
       let isAway = true;
       const sink = await startMailSink(() => undefined, {
@@ -80,13 +82,13 @@ describe('events that wait for a subscriber', () => {
       closing(await startTestWorker(fixture.env));
       const user = newUserDocument(new Date());
       await fixture.collections.users.insertOne(user);
-      const notices = Array.from({ length: 4 }, () => newNotice({ user_id: user._id }));
-      const [next = newNotice(), ...waiting] = notices;
+      const notifications = Array.from({ length: 4 }, () => newNotification({ user_id: user._id }));
+      const [next = newNotification(), ...waiting] = notifications;
       await publishAndLetWait(fixture, 'mail', waiting);
       isAway = false;
       await fixture.publish(next);
-      await allDelivered(fixture, notices);
-      expect(sink.mails().length).toBeGreaterThanOrEqual(notices.length);
+      await allDelivered(fixture, notifications);
+      expect(sink.mails().length).toBeGreaterThanOrEqual(notifications.length);
     }),
   );
 

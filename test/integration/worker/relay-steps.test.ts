@@ -151,14 +151,14 @@ describe('rows that are enqueued to a subscriber', () => {
     expect(await waiting('billing')).toEqual([other._id]);
   });
 
-  test('rows are held back if the queue has no room, unless they are on it already', async () => {
+  test('rows are held back if the queue has no capacity, unless they are on it already', async () => {
     const [there, other] = [await stored(), await stored()];
     await enqueue([there]);
     expect(await enqueue([there, other], false)).toEqual({ had: [], expired: [], heldBack: [other] });
     expect(await waiting('billing')).toEqual([there._id]);
   });
 
-  test('rows with completed jobs are known to be on the queue, also without room', async () => {
+  test('rows with completed jobs are known to be on the queue, also without capacity', async () => {
     const done = await stored();
     await enqueue([done]);
     await end('billing', done._id, 'completed');
@@ -272,7 +272,7 @@ describe('a round of the relay', () => {
     expect((await row(empty._id))?.deliveries).toEqual({});
   });
 
-  test('a round of the relay holds an event that finds no room, wholly if nobody else waits, until there is some', async () => {
+  test('a round of the relay holds an event that finds no capacity, wholly if nobody else waits, until there is some', async () => {
     const [shared, alone] = [await stored(), await stored({ deliveries: { analytics: new Date(0) } })];
     await relay(capacityFor('analytics'));
     const far = new Date(8_640_000_000_000_000);
@@ -287,9 +287,9 @@ describe('a round of the relay', () => {
     expect(await row(shared._id)).toMatchObject({ held: { for: ['billing'] }, locked_until: far });
     expect((await row(shared._id))?.deliveries).toHaveProperty('analytics');
 
-    const fresh = await stored();
+    const newest = await stored();
     await relay();
-    expect((await waiting('billing')).sort()).toEqual([alone._id, fresh._id, shared._id].sort());
+    expect((await waiting('billing')).sort()).toEqual([alone._id, newest._id, shared._id].sort());
     expect((await row(alone._id))?.held).toBeUndefined();
   });
 
@@ -432,7 +432,7 @@ describe('the fan-out of an event', () => {
     await createFanOut({ queues: deps.to ?? targets(true), capacity, outbox, now: () => new Date(7) })({ data: event });
   };
 
-  test('a fan-out puts an event on every queue that has room, once', async () => {
+  test('a fan-out puts an event on every queue that has capacity, once', async () => {
     const { event } = await stored();
     await fanOut(event, { opened: opened('analytics') });
     expect([await waiting('analytics'), await waiting('billing')]).toEqual([[event.id], []]);
@@ -521,7 +521,7 @@ describe('paused webhooks', () => {
     ]);
   });
 
-  test('a pause stops a webhook at once, and tells the other workers by which event', async () => {
+  test('a pause stops a webhook at once, and notifies the other workers of the event', async () => {
     const { suspension } = open();
     await suspension.suspend('billing', 'an-event');
     expect(states).toEqual([['billing', true]]);

@@ -61,7 +61,7 @@ describe('the relay', () => {
 describe('a queue that nobody empties', () => {
   // guarantees: slow-subscriber
   test.concurrent(
-    'a queue that nobody empties takes 5,000 events, delays nobody, and gets the others once there is room',
+    'a queue that nobody empties takes 5,000 events, delays nobody, and gets the others once there is capacity',
     closingAll(async (closing) => {
       const good = closing(await startReceiver('analytics'));
       const stuck = { name: 'stuck', kind: 'queue' } as const;
@@ -85,7 +85,7 @@ describe('a queue that nobody empties', () => {
         );
         // The row is read again when the other subscriber has the event, after 5 s at the latest.
         const isHeld = async () => (await fixture.row(event)).locked_until.getTime() > Date.now() + 3_600_000;
-        await eventually('it waits for room and is not read again', isHeld);
+        await eventually('it waits for capacity and is not read again', isHeld);
         expect(await fixture.row(event)).toMatchObject({ state: 'pending', held: { for: [queue.name] } });
       }
       expect(await fixture.redis.llen(queue.toKey('wait'))).toBe(5_000);

@@ -9,7 +9,7 @@ import { type AccountFixture, openAccountFixture } from '../../support/account-f
 import { newUserDocument } from '../../support/use-case-fixture.ts';
 
 let fixture: AccountFixture;
-/** Keys of addresses whose places were forgotten, in order. */
+/** Keys of email addresses whose devices and networks were forgotten, in order. */
 let forgotten: string[];
 beforeAll(async () => {
   fixture = await openAccountFixture();
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterAll(() => fixture.close());
 
-/** Time for requests that were under way when an address lapsed. */
+/** Time for requests that were under way when an email address lapsed. */
 const grace = 60_000;
 const ago = (ms: number) => new Date(fixture.now().getTime() - ms);
 
@@ -34,7 +34,7 @@ const formerOf = (name: string, until: Date): FormerEmail => ({
 });
 const former = ({ _id }: UserDocument) => fixture.storedUser(_id).then((user) => user?.former_emails);
 
-test('a round removes addresses that have lapsed a minute ago, and forgets their known devices and networks', async () => {
+test('a round removes email addresses that have lapsed a minute ago, and forgets their known devices and networks', async () => {
   const open = formerOf('open', ago(grace - 1));
   const user = await fixture.user({ former_emails: [formerOf('one', ago(grace)), formerOf('two', ago(grace)), open] });
   const other = await fixture.user({ former_emails: [formerOf('three', ago(grace - 1))] });
@@ -44,7 +44,7 @@ test('a round removes addresses that have lapsed a minute ago, and forgets their
   expect(forgotten).toEqual(['one@example.com', 'two@example.com']);
 });
 
-test('a round leaves the known devices and networks of an address that somebody has now', async () => {
+test('a round leaves the known devices and networks of an email address that somebody has now', async () => {
   const [one, two] = [formerOf('one', ago(grace)), formerOf('two', ago(grace))];
   const user = await fixture.user({ former_emails: [one, two] });
   await fixture.user({ email: one.email, email_key: one.email_key });
@@ -52,7 +52,7 @@ test('a round leaves the known devices and networks of an address that somebody 
   expect([await former(user), forgotten]).toEqual([undefined, [two.email_key]]);
 });
 
-test('a round removes the address of a change that has lapsed a minute ago', async () => {
+test('a round removes the email address of a change that has lapsed a minute ago', async () => {
   const until = (ms: number) => ({ pending_email: 'a@example.com', pending_email_until: ago(ms) });
   const [lapsed, open] = [await fixture.user(until(grace)), await fixture.user(until(grace - 1))];
   await removeLapsed();
@@ -60,7 +60,7 @@ test('a round removes the address of a change that has lapsed a minute ago', asy
   expect(await fixture.storedUser(open._id)).toEqual(open);
 });
 
-test('an address whose known devices and networks could not be forgotten stays for the next round', async () => {
+test('an email address whose known devices and networks could not be forgotten stays for the next round', async () => {
   const user = await fixture.user({ former_emails: [formerOf('one', ago(grace))] });
   const forgetPlaces = () => Promise.reject(new Error('Redis is away'));
   await expect(removeLapsed({ forgetPlaces })).rejects.toThrow('Redis is away');
@@ -69,7 +69,7 @@ test('an address whose known devices and networks could not be forgotten stays f
   expect([await former(user), forgotten]).toEqual([undefined, ['one@example.com']]);
 });
 
-test('a round goes on until no lapsed address is left', async () => {
+test('a round goes on until no lapsed email address is left', async () => {
   const users = Array.from({ length: 101 }, (_, index) => ({
     ...newUserDocument(fixture.now()),
     former_emails: [formerOf(`former-${index}`, ago(grace))],

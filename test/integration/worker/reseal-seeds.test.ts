@@ -8,12 +8,12 @@ import { createResealSeeds } from '../../../services/worker/src/second-factor/re
 import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
 
 let fixture: AccountFixture;
-let notified: unknown[];
+let reported: unknown[];
 beforeAll(async () => {
   fixture = await openAccountFixture();
 });
 beforeEach(async () => {
-  notified = [];
+  reported = [];
   await Promise.all([fixture.clear(), fixture.collections.providerRevocations.deleteMany()]);
 });
 afterAll(() => fixture.close());
@@ -28,8 +28,8 @@ const round = (sealedSecrets = after) =>
   createResealSeeds({
     ...fixture.deps,
     sealedSecrets,
-    onResealed: (count) => void notified.push(count),
-    onFailed: (userId) => void notified.push(userId),
+    onResealed: (count) => void reported.push(count),
+    onFailed: (userId) => void reported.push(userId),
     now: fixture.now,
   })();
 
@@ -51,7 +51,7 @@ async function openedBy(secrets: SealedSecrets, { _id }: UserDocument): Promise<
 test('a round seals every seed under the newest key, and changes nothing else', async () => {
   const accounts = await Promise.all(Array.from({ length: 102 }, () => guarded(before)));
   await round();
-  expect(notified).toEqual([102]);
+  expect(reported).toEqual([102]);
   for (const { user, seed } of accounts) {
     expect(await openedBy(alone, user)).toEqual(seed);
     const { totp, ...rest } = (await fixture.storedUser(user._id)) ?? {};
@@ -60,14 +60,14 @@ test('a round seals every seed under the newest key, and changes nothing else', 
     expect(totp).toEqual({ ...old, kid: newer.kid, seed: totp?.seed });
   }
   await round();
-  expect(notified).toEqual([102]);
+  expect(reported).toEqual([102]);
 });
 
 test('a round leaves seeds under the newest key, and accounts without a seed, as they are', async () => {
   const [{ user }, plain] = [await guarded(after), await fixture.user()];
   await round();
   expect([await fixture.storedUser(user._id), await fixture.storedUser(plain._id)]).toEqual([user, plain]);
-  expect(notified).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 test('two workers with the key files before and after a rotation do not seal the same seed in turns', async () => {
@@ -79,7 +79,7 @@ test('two workers with the key files before and after a rotation do not seal the
   await round(former);
   expect(await kidOf()).toBe(older.kid);
   for (const each of [latter, former, latter]) await round(each);
-  expect([await kidOf(), notified]).toEqual([newer.kid, [1]]);
+  expect([await kidOf(), reported]).toEqual([newer.kid, [1]]);
 });
 
 test('a round goes on past a seed whose key is gone, and leaves it as it is', async () => {
@@ -88,7 +88,7 @@ test('a round goes on past a seed whose key is gone, and leaves it as it is', as
   await round();
   expect(await openedBy(alone, user)).toEqual(seed);
   const ids = lost.map((each) => each.user._id);
-  expect([notified.toSorted(), notified.includes(1)]).toEqual([[1, ...ids].toSorted(), true]);
+  expect([reported.toSorted(), reported.includes(1)]).toEqual([[1, ...ids].toSorted(), true]);
   const [first] = lost;
   expect(await fixture.storedUser(first?.user._id ?? '')).toEqual(first?.user);
 });
@@ -110,7 +110,7 @@ test('a round ends, and goes on past tokens whose key is gone, however many an a
   await fixture.user({ _id: user_id, identities: linked?.map(({ identity }) => identity) ?? [] });
   await fixture.collections.providerRevocations.insertMany(unlinked?.map(({ waiting }) => waiting) ?? []);
   await round();
-  expect(notified).toEqual([...Array(202).fill(user_id), 2]);
+  expect(reported).toEqual([...Array(202).fill(user_id), 2]);
 });
 
 test('a round seals providers’ tokens too, of identities and of those that are gone', async () => {
@@ -119,7 +119,7 @@ test('a round seals providers’ tokens too, of identities and of those that are
   await fixture.user({ _id: user_id, identities: identities.map(({ identity }) => identity) });
   await fixture.collections.providerRevocations.insertOne(tokenOf(user_id, ids[2], before).waiting);
   await round();
-  expect(notified).toEqual([2]);
+  expect(reported).toEqual([2]);
   const stored = (await fixture.storedUser(user_id))?.identities ?? [];
   const gone = await fixture.collections.providerRevocations.findOne({ _id: ids[2] });
   const tokens = [...stored.map(({ id, refresh_token }) => [id, refresh_token] as const), [ids[2], gone] as const];

@@ -45,8 +45,8 @@ export default class CostReporter {
       ['longest files', files],
     ] as const) {
       console.log(`${title}:`);
-      const most = costs.toSorted(([, a], [, b]) => b - a).slice(0, 25);
-      for (const [name, ms] of most) console.log(`${seconds(ms)}  ${name}`);
+      const slowest = costs.toSorted(([, a], [, b]) => b - a).slice(0, 25);
+      for (const [name, ms] of slowest) console.log(`${seconds(ms)}  ${name}`);
     }
   }
 }

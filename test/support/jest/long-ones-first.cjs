@@ -18,7 +18,7 @@ const longest = [
   'test/integration/stores/queries.test.ts',
   'test/security/code-timing.system.test.ts',
   'test/tools/conformance/bodies.test.ts',
-  'test/e2e/sibling-packages.system.test.ts',
+  'test/e2e/internal-service-packages.system.test.ts',
   'libs/bundle/src/bundle-service.system.test.ts',
   'test/integration/worker/smtp-sender.test.ts',
   'test/integration/api/session-faults.system.test.ts',

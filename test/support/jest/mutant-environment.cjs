@@ -2,7 +2,7 @@
 const { default: NativeEnvironment } = require('./native-environment.ts');
 const { bailing, mutantVariable } = require('./bail-environment.cjs');
 
-/** The environment of MutantRuntime. Stryker's code reads the active mutant only once, as it expects fresh modules. */
+/** The environment of MutantRuntime. Stryker's code reads the active mutant only once, as it expects new modules. */
 module.exports = class MutantEnvironment extends bailing(NativeEnvironment) {
   async setup() {
     await super.setup();

@@ -32,7 +32,7 @@ export function currentGlobals(): TestGlobals {
 
 /**
  * Jest's runtime for tests that Node loads itself, as it loads the services: types are stripped, and modules are
- * compiled once per worker and not once per file. A file gets no fresh modules: if it changes a module's state, the
+ * compiled once per worker and not once per file. A file gets no new modules: if it changes a module's state, the
  * worker's next file finds the change. Modules cannot be mocked.
  */
 export default class NativeRuntime extends Runtime {

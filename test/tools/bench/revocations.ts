@@ -13,8 +13,8 @@ import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { percentilesOf } from './push/percentiles.ts';
 
 /**
- * `npm run bench revocations [-- --logouts N] [-- --denials N]`: measures how a sibling learns of revocations, from
- * Redis and from the feed, with real services as processes. The figures are the time from a logout's answer to the
+ * `npm run bench revocations [-- --logouts N] [-- --denials N]`: measures how a resource server learns of revocations,
+ * from Redis and from the feed, with real services as processes. The figures are the time from a logout's answer to the
  * token's refusal, the first reading and the memory of a million denials, and the CPU of a question.
  */
 const { values } = parseArgs({
@@ -101,7 +101,7 @@ async function measureFirstReading(name: string, source: Source): Promise<void> 
   collect();
   const used = process.memoryUsage().heapUsed - before;
   console.log(
-    `${name}: ${verifier.state().denials} denials read in ${seconds.toFixed(1)} s; sibling ${(used / 2 ** 20).toFixed(0)} MiB, ` +
+    `${name}: ${verifier.state().denials} denials read in ${seconds.toFixed(1)} s; resource server ${(used / 2 ** 20).toFixed(0)} MiB, ` +
       `${((user + system) / 1e6).toFixed(1)} s of CPU; api ${(after.cpu - api.cpu).toFixed(1)} s of CPU, ${after.mib.toFixed(0)} MiB`,
   );
   verifier.close();

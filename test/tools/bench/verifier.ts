@@ -7,8 +7,8 @@ import { publicKeySet } from '@auth-account/verifier/access-token';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 
 /**
- * `npm run bench verifier`: measures the microseconds that a sibling's verifier takes for a call, beside jose's bare
- * verification in the same rounds, and the memory of a million denials.
+ * `npm run bench verifier`: measures the microseconds that a resource server's verifier takes for a call, beside jose's
+ * bare verification in the same rounds, and the memory of a million denials.
  */
 const tokens = 2_000;
 const rounds = 7;
@@ -71,23 +71,23 @@ const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[
 
 const bareKeys = createLocalJWKSet(jwks as unknown as JSONWebKeySet);
 const options = { issuer, audience, algorithms: ['ES256'], typ: 'at+jwt' };
-const [fresh, cached] = [open(0, 0), open(0, 5_000)];
-const figures: Record<'jose' | 'fresh' | 'cached', number[]> = { jose: [], fresh: [], cached: [] };
+const [uncached, cached] = [open(0, 0), open(0, 5_000)];
+const figures: Record<'jose' | 'uncached' | 'cached', number[]> = { jose: [], uncached: [], cached: [] };
 for (let round = 0; round < rounds + 1; round += 1) {
   const all = Array.from({ length: tokens }, newToken);
   const jose = await microseconds(all, (token) => jwtVerify(token, bareKeys, options));
-  const first = await microseconds(all, fresh.verify);
+  const first = await microseconds(all, uncached.verify);
   for (const token of all) await cached.verify(token);
   const again = await microseconds(all, cached.verify);
   // The first round only warms up.
   if (round === 0) continue;
   figures.jose.push(jose);
-  figures.fresh.push(first);
+  figures.uncached.push(first);
   figures.cached.push(again);
 }
 console.log(`CPU of a call, median of ${rounds} rounds of ${tokens} tokens, in microseconds`);
 console.log(`  jose's jwtVerify alone          ${median(figures.jose).toFixed(1)}`);
-console.log(`  the verifier, a new token       ${median(figures.fresh).toFixed(1)}`);
+console.log(`  the verifier, a new token       ${median(figures.uncached).toFixed(1)}`);
 console.log(`  the verifier, a token again     ${median(figures.cached).toFixed(1)}`);
 
 const collect = () => (globalThis as { gc?: () => void }).gc?.();
@@ -103,6 +103,6 @@ console.log(
 const again = Array.from({ length: tokens }, newToken);
 for (const token of again) await full.verify(token);
 console.log(`  the verifier with them, a new token ${(await microseconds(again, full.verify)).toFixed(1)} µs`);
-for (const verifier of [fresh, cached, full]) verifier.close();
+for (const verifier of [uncached, cached, full]) verifier.close();
 server.close();
 server.closeAllConnections();

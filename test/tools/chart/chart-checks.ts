@@ -32,7 +32,7 @@ function problemOf({ isRight, output }: Ran): string | undefined {
   return isRight ? undefined : output;
 }
 
-/** Creates the checks of the chart. Each returns its findings. */
+/** Returns the checks of the chart. Each returns its findings. */
 export function createChartChecks({ tools, schemas, promtool }: CheckDependencies) {
   const render = (...args: string[]) =>
     run(tools.helm, ['template', ...release, '--kube-version', kubernetesVersion, ...args]);

@@ -129,8 +129,8 @@ const measures: readonly Measure[] = [
       files.filter((path) => path.startsWith('test/') && path.endsWith('.ts') && /auth\/login/.test(read(path))),
   },
   {
-    name: 'places that open sessions',
-    how: 'files of services that insert a session: every way in ends in the same step',
+    name: 'files that open sessions',
+    how: 'files of services that insert a session: every sign-in method ends in the same step',
     aim: 1,
     count: () =>
       production.filter(

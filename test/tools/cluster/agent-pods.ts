@@ -47,7 +47,7 @@ export async function agentObjects(images: Images): Promise<object[]> {
       spec: { selector: { 'cluster-test': 'client' }, ports: [{ port: 8090 }] },
     },
     agentPod('client', images),
-    agentPod('stranger', images),
+    agentPod('unknown-pod', images),
   ];
 }
 

@@ -16,7 +16,7 @@ export interface Cluster {
   /** A client that the NetworkPolicies allow. */
   readonly agent: AgentClient;
   /** A client in a pod of the same namespace that no policy allows. */
-  readonly unknownDevice: AgentClient;
+  readonly unknownPod: AgentClient;
 }
 
 /** Returns the URLs of the Services with their cluster IPs, so that DNS does not affect the load. */

@@ -36,7 +36,7 @@ export async function buildImages(
   return printed.trimEnd().split('\n').slice(-8);
 }
 
-/** A provider that nothing reaches. It has its metrics, and notices may come for it. */
+/** A provider that nothing reaches. It has its metrics, and security events may come for it. */
 const provider = {
   ...{ name: 'office', issuers: ['https://office.invalid'], jwks_uri: 'https://office.invalid/keys' },
   ...{ client_ids: ['app'], notices: 'apple' },

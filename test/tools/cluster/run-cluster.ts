@@ -18,7 +18,7 @@ import { checkInstall } from './steps/install.ts';
  * in a separate namespace of the cluster that KUBECONFIG names, walks the main path, and upgrades the release while
  * clients in the cluster use it. `--long` also evicts and kills pods, rotates keys, uses the release through a proxy,
  * and uninstalls everything (`phases.ts`). `--after FILE` waits for the file between the installation and the load,
- * which needs the machine for itself. Prints a line for each check, and exits with 1 if any failed. See docs/testing.md.
+ * which needs the machine for itself. Prints a line for each check, and exits with 1 if one failed. See docs/testing.md.
  */
 const { CLUSTER_REGISTRY = '', CLUSTER_REGISTRY_INSECURE, CLUSTER_TAG, KEEP } = process.env;
 if (CLUSTER_REGISTRY === '')
@@ -109,12 +109,12 @@ async function prepare(): Promise<Cluster | undefined> {
     prepared.every(Boolean) &&
     (await reporter.check('the clients are in the cluster', async () => {
       await kubernetes.apply(...(await agentObjects(images)));
-      await kubernetes.kubectl(['wait', '--for=condition=Ready', 'pod/client', 'pod/stranger', '--timeout=300s']);
-      agents.push(openAgentInPod(namespace, 'client'), openAgentInPod(namespace, 'stranger'));
+      await kubernetes.kubectl(['wait', '--for=condition=Ready', 'pod/client', 'pod/unknown-pod', '--timeout=300s']);
+      agents.push(openAgentInPod(namespace, 'client'), openAgentInPod(namespace, 'unknown-pod'));
       return [];
     }));
-  const [agent, unknownDevice] = agents;
-  return isPrepared && agent && unknownDevice ? { kubernetes, reporter, images, agent, unknownDevice } : undefined;
+  const [agent, unknownPod] = agents;
+  return isPrepared && agent && unknownPod ? { kubernetes, reporter, images, agent, unknownPod } : undefined;
 }
 
 async function waitForFile(file: string): Promise<void> {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run-in-ci.sh OUTPUT [--long …] [--after FILE]: `npm run test:cluster`, its short form unless told otherwise, if there is a cluster: the one that
+# run-in-ci.sh OUTPUT [--long …] [--after FILE]: `npm run test:cluster`, its short form unless asked otherwise, if there is a cluster: the one that
 # KUBECONFIG names (CLUSTER_REGISTRY names its registry), or the lab in the folder CLUSTER_LAB, which is started if it is not running
 # and ended again. The long form also takes the lab's proxy and operators. Without a cluster it prints that the test is left
 # out, and writes no OUTPUT.

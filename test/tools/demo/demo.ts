@@ -3,7 +3,7 @@ import { showMainPath } from './main-path.ts';
 import { startOwn } from './own-stack.ts';
 import { followRunning } from './running-stack.ts';
 
-// `npm run demo`: tells the main path as a story, on the running stack, or on a stack that it starts and ends.
+// `npm run demo`: walks the main path as a story, on the running stack, or on a stack that it starts and ends.
 const stack = (await isRunning()) ? await followRunning() : await startOwn();
 try {
   await showMainPath(stack);

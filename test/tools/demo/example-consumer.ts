@@ -32,7 +32,7 @@ export interface ExampleConsumerOptions {
 }
 
 /**
- * Starts a small example of a sibling service. For each registration that created a group it prepares the group's
+ * Starts a small example of an internal service. For each registration that created a group it prepares the group's
  * starting configuration, once, however often the event comes.
  */
 export async function startExampleConsumer(options: ExampleConsumerOptions): Promise<EventConsumer> {

@@ -6,7 +6,7 @@ import { milliseconds, narrate, say, show, showClose } from './narration.ts';
 
 const password = 'correct horse battery staple';
 
-/** Tells the main path, and throws if an answer violates the contract. */
+/** Walks and prints the main path, and throws if an answer violates the contract. */
 export async function showMainPath(stack: DemoStack): Promise<void> {
   const requestId = `demo-${randomUUID().slice(0, 8)}`;
   const api = narrate(stack.api, requestId);
@@ -28,7 +28,7 @@ export async function showMainPath(stack: DemoStack): Promise<void> {
   const office = { email: `office-${email}`, password, space_creation_mode: 'CREATE_NEW_OFFICE' };
   await dataOf(api.registerAccount(office), 201);
 
-  say('4. The same address, in capitals: 409, and nothing is stored.');
+  say('4. The same email address, in capitals: 409, and nothing is stored.');
   await dataOf(api.registerAccount({ ...household, email: email.toUpperCase() }), 409);
 
   say('5. The cook logs in on a phone.');

@@ -9,7 +9,7 @@ const subscriber = `http://127.0.0.1:${LOCAL_SUBSCRIBER_PORT}`;
 
 /** Follows the running stack, whose own subscribers show the events and mails that they receive. */
 export async function followRunning(): Promise<DemoStack> {
-  console.log(`A stack runs on ${api}: the story is told against it.`);
+  console.log(`A stack runs on ${api}: the story runs against it.`);
   const abort = new AbortController();
   const arrivals: Arrival[] = [];
   const request = begin(subscriber, { path: '/events', signal: abort.signal });

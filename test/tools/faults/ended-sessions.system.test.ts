@@ -93,7 +93,7 @@ test('checkEnded finds nothing about a live session', async () => {
 describe.each<[string, SessionRecord['state'], () => Promise<unknown>]>([
   ['that MongoDB says is over, whose app had no answer', 'unsure', revoke],
   ['that MongoDB says is over, whose app knows nothing', 'live', revoke],
-  ['whose app was told that it is over', 'ended', revoke],
+  ['whose app was notified that it is over', 'ended', revoke],
 ])('checkEnded about a session %s', (_, state, end) => {
   beforeEach(async () => {
     session.state = state;

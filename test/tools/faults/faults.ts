@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import { bundleAll } from '../bundle-all.ts';
 
 /**
- * `npm run faults` (docs/testing.md, "Faults") runs the real services, a MongoDB replica set of three and Redis on loopback
- * under a steady load, while one fault follows another. The load's apps remember their answers. Prints each fault with
- * its effect, then the tables, and exits with 1 if a promise was not kept.
+ * `npm run faults` (docs/testing.md, "Faults") runs the real services, a MongoDB replica set of three and Redis on
+ * loopback under a steady load, while one fault follows another. The load's apps remember their answers. Prints each
+ * fault with its effect, then the tables, and exits with 1 if a promise was not kept.
  */
 const { values } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // The handler stays, because npm forwards a signal that its child has already received.
   process.on(signal, () => {
     if (ending.signal.aborted) return;
-    console.error(`${signal}: the fault under way is the last one; what there is until then is checked and told`);
+    console.error(`${signal}: the fault under way is the last one; what there is until then is checked and reported`);
     ending.abort();
   });
 }
@@ -41,7 +41,7 @@ const { violations, faults } = await runFaults({
   rate: Number(values.rate),
   population: Number(values.population),
   lockSeconds: Number(values['lock-seconds']),
-  most: Number(values.faults),
+  maxFaults: Number(values.faults),
   only: new RegExp(values.only, 'i'),
   mayInstall: !values['no-install'],
   reportDir: join(root, 'reports', `faults-${seed}`),

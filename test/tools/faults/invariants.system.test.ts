@@ -10,7 +10,7 @@ import { checkStores } from './invariants/check-stores.ts';
 import { checkSubscribers } from './invariants/check-subscribers.ts';
 import { readFacts } from './invariants/facts.ts';
 import { waitForErasures } from './invariants/wait-for-erasures.ts';
-import { type KnownAccount, madeUp, noticeOf, registerKnown, rowOf } from './known-user.ts';
+import { type KnownAccount, madeUp, notificationOf, registerKnown, rowOf } from './known-user.ts';
 import { endAppConnections } from './load/app-request.ts';
 import { createHistory, type History } from './load/history.ts';
 import { type ChangeKind, createLedger, type Ledger } from './load/ledger.ts';
@@ -98,15 +98,15 @@ test('checkStores finds a user in another group than the app knows', async () =>
   for (const [email, registration] of ledger.registrations) {
     ledger.registrations.set(email, { ...registration, person: { groupId: 'another' } });
   }
-  expect(await foundInStores()).toEqual(['a user is in another group than told']);
+  expect(await foundInStores()).toEqual(['a user is in another group than its app']);
 });
 
-test('checkStores finds a user with another address than the app knows', async () => {
+test('checkStores finds a user with another email address than the app knows', async () => {
   account.person.holds = [{ email: 'another@example.com', password: undefined }];
-  expect(await foundInStores()).toEqual(['a user has another address than told']);
+  expect(await foundInStores()).toEqual(['a user has another email address than its app']);
 });
 
-test('checkStores finds two users of one address', async () => {
+test('checkStores finds two users of one email address', async () => {
   const { users, groups, outbox } = fixture.collections;
   const [user, row] = [await users.findOneAndDelete({ _id: user_id }), await outbox.findOne({})];
   if (user === null || row === null) throw new Error('nobody is registered');
@@ -114,7 +114,7 @@ test('checkStores finds two users of one address', async () => {
   await users.insertMany([{ ...user, _id: twinId, email_key: 'twin@example.com', role: 'member' }, user]);
   await groups.updateOne({}, { $set: { member_count: 2 } });
   await outbox.insertOne({ ...row, _id: randomUUID(), event: { ...row.event, subject: twinId } });
-  expect(await foundInStores()).toEqual(['an address has several users']);
+  expect(await foundInStores()).toEqual(['an email address has several users']);
 });
 
 /** Returns the violations that are found if a subscriber has received these events, each once. */
@@ -143,7 +143,7 @@ describe('checkSubscribers', () => {
 
   test('checkSubscribers finds an event with another group than the app knows', async () => {
     const data = { ...event.data, home_group_id: randomUUID() };
-    expect(await foundAt([{ ...event, data }])).toEqual(['a subscriber was told something else than the app']);
+    expect(await foundAt([{ ...event, data }])).toEqual(['a subscriber was notified of something else than the app']);
   });
 
   test('checkSubscribers finds an event that a subscriber does not have', async () => {
@@ -151,23 +151,23 @@ describe('checkSubscribers', () => {
   });
 
   test('checkSubscribers finds an event of something that has not happened', async () => {
-    const lie = noticeOf(user_id);
-    expect(await foundAt([event, lie])).toEqual(['a subscriber was told of what has not happened']);
+    const lie = notificationOf(user_id);
+    expect(await foundAt([event, lie])).toEqual(['a subscriber was notified of what has not happened']);
   });
 
   test('checkSubscribers finds a delivered event that was for nobody', async () => {
-    const notice = noticeOf(user_id);
-    await fixture.collections.outbox.insertOne(rowOf(notice));
-    expect(await foundAt([event, notice])).toEqual(['an event for nobody was delivered']);
+    const notification = notificationOf(user_id);
+    await fixture.collections.outbox.insertOne(rowOf(notification));
+    expect(await foundAt([event, notification])).toEqual(['an event for nobody was delivered']);
   });
 
   test.each([
     [true, []],
     [false, ['a subscriber without a key has a secret']],
   ])('checkSubscribers finds a secret at a subscriber without a key; key: %s', async (hasKey, found) => {
-    const notice = noticeOf(user_id);
-    await fixture.collections.outbox.insertOne({ ...rowOf(notice), deliveries: { analytics: new Date() } });
-    const sent = { ...notice, data: { ...notice.data, secret: 'sealed' } };
+    const notification = notificationOf(user_id);
+    await fixture.collections.outbox.insertOne({ ...rowOf(notification), deliveries: { analytics: new Date() } });
+    const sent = { ...notification, data: { ...notification.data, secret: 'sealed' } };
     expect(await foundAt([event, sent], hasKey)).toEqual(found);
   });
 });
@@ -256,8 +256,8 @@ describe('checkAccounts about a deletion', () => {
 
   test.each<[string, number | undefined | 'none', () => Promise<unknown>]>([
     ['an acknowledged deletion has left the account', 0, async () => undefined],
-    ['a deletion is not scheduled as it was told', later(), async () => undefined],
-    ['a deletion is not scheduled as it was told', later(), () => schedule(later() + 60_000)],
+    ['a deletion is not scheduled as it was announced', later(), async () => undefined],
+    ['a deletion is not scheduled as it was announced', later(), () => schedule(later() + 60_000)],
     ['an account was erased before its time', later(), erase],
     ['an account was not erased in time', undefined, () => schedule(Date.now())],
     ['an account is about to go that nobody has deleted', 'none', () => schedule(later())],
@@ -304,7 +304,7 @@ describe('checkAccounts about an erased account', () => {
   test('checkAccounts finds a subscriber with the deletion event of another account', async () => {
     user_id = 'somebody else';
     received.push(goodbye());
-    expect(await found()).toEqual(['a subscriber was told that somebody is gone who is not']);
+    expect(await found()).toEqual(['a subscriber was notified of a false erasure']);
   });
 
   test.each(['sessions', 'challenges', 'idempotency'] as const)('checkAccounts finds traces in %s', async (name) => {
@@ -322,7 +322,7 @@ describe('checkAccounts about an erased account', () => {
     expect(await found()).toEqual(['an erased account has left traces']);
   });
 
-  test.each(['email_key', 'former_emails'])('checkAccounts finds an erased address elsewhere: %s', async (field) => {
+  test.each(['email_key', 'former_emails'])('checkAccounts finds an erased %s elsewhere', async (field) => {
     const email_key = account.person.holds[0]?.email;
     const fields = field === 'email_key' ? { email_key } : { former_emails: [{ email_key }] };
     await fixture.collections.users.insertOne({ _id: 'another', ...fields } as never);
@@ -359,7 +359,7 @@ describe('checkLogins', () => {
 
   test('checkLogins finds former credentials that log in', async () => {
     account.former.push(...held());
-    expect(await tried()).toEqual(['void credentials were not refused']);
+    expect(await tried()).toEqual(['unusable credentials were not refused']);
   });
 
   test('checkLogins finds present credentials that do not log in', async () => {
@@ -382,9 +382,9 @@ describe('checkLogins', () => {
     expect(await tried()).toEqual(['credentials that hold were refused']);
   });
 
-  test('checkLogins finds a login to an erased account, and that its address is not free', async () => {
+  test('checkLogins finds a login to an erased account, and that its email address is not free', async () => {
     account.person.deletion = { deletesAt: soon() };
-    const gone = ['void credentials were not refused', 'the address of an account that is gone is not free'];
+    const gone = ['unusable credentials were not refused', 'the email address of an account that is gone is not free'];
     expect(await tried()).toEqual(gone);
   });
 });

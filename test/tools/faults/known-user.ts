@@ -36,11 +36,11 @@ export function madeUp<Topic extends AccountTopic>(
   return createAccountEvent(topic, data, { id: randomUUID(), requestId: 'made-up', at: new Date() });
 }
 
-export function noticeOf(user_id: string) {
+export function notificationOf(user_id: string) {
   return madeUp('service.auth.events.notice', { user_id, purpose: 'new_device', locale: 'en' });
 }
 
-/** Creates the outbox row of an event that was sent to no subscriber. */
+/** Returns the outbox row of an event that was sent to no subscriber. */
 export function rowOf(event: AuthEvent): OutboxDocument {
   const at = new Date();
   const state = { state: 'delivered', created_at: at, locked_until: at, attempts: 0, deliveries: {} } as const;

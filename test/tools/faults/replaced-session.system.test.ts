@@ -54,7 +54,7 @@ beforeEach(async () => {
 });
 
 /** Returns the codes with which the app's streams closed, and the violations. */
-async function notified() {
+async function observed() {
   const { history } = app.world;
   await history.close();
   const lines = (await readFile(file, 'utf8')).trim().split('\n');
@@ -72,20 +72,20 @@ test('an app that logs in again gets 4005 on its old stream, and goes on with it
   expect(app.device.session).toMatchObject({ state: 'live', deviceId: app.device.deviceId });
   await openStream(app);
   expect(app.device.stream?.isOpen()).toBe(true);
-  expect(await notified()).toEqual({ codes: [4005], violations: [] });
+  expect(await observed()).toEqual({ codes: [4005], violations: [] });
 });
 
-test('an app receives the notice of a login on another device of its user', async () => {
+test('an app receives the notification of a login on another device of its user', async () => {
   await logInElsewhere(stack, heldBy(app.person).email, { device_id: randomUUID() });
   const isReported = async () => (await readFile(file, 'utf8')).includes('a new device seen');
-  await waitUntil(isReported, { what: 'the notice', timeoutMs: 60_000, intervalMs: 50 });
-  expect(await notified()).toEqual({ codes: [], violations: [] });
+  await waitUntil(isReported, { what: 'the notification', timeoutMs: 60_000, intervalMs: 50 });
+  expect(await observed()).toEqual({ codes: [], violations: [] });
 });
 
 test.each([
-  ['of somebody else', 'an app was told of a new device that is not another one of its user'],
+  ['of somebody else', 'an app was notified of a new device that is not another one of its user'],
   ['of its user', undefined],
-])('only a notice about a device of another user is a violation: a device %s', async (whose, violation) => {
+])('only a notification about a device of another user is a violation: a device %s', async (whose, violation) => {
   const { session } = app.device;
   if (session === undefined) throw new Error('the app is not logged in');
   const userId = whose === 'of its user' ? session.userId : randomUUID();
@@ -93,7 +93,7 @@ test.each([
   app.world.ledger.sessions.set(other.sessionId, other);
   const message = { type: 'message', topic: newDeviceTopic, payload: { session_id: other.sessionId } } as const;
   onFrame(app, session, { ...message, id: 'made-up', timestamp: new Date().toISOString() });
-  expect((await notified()).violations).toEqual(violation === undefined ? [] : [violation]);
+  expect((await observed()).violations).toEqual(violation === undefined ? [] : [violation]);
 });
 
 test.each([
@@ -114,5 +114,5 @@ test.each([
 test('a close with 4005 is a violation if the app did nothing', async () => {
   await logInElsewhere(stack, heldBy(app.person).email, { device_id: app.device.deviceId });
   await waitUntil(async () => app.device.stream === undefined, { what: 'its stream to close', timeoutMs: 60_000 });
-  expect(await notified()).toEqual({ codes: [4005], violations: ['the stream of a live session was ended'] });
+  expect(await observed()).toEqual({ codes: [4005], violations: ['the stream of a live session was ended'] });
 });

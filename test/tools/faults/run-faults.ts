@@ -41,7 +41,7 @@ export interface RunOptions {
   /** Seconds for which a process that is killed within a transaction leaves its locks. MongoDB's default is 60. */
   readonly lockSeconds: number;
   /** Maximum number of faults. */
-  readonly most: number;
+  readonly maxFaults: number;
   /** Pattern for the names of kinds of fault. Only matching kinds happen. */
   readonly only: RegExp;
   readonly mayInstall: boolean;
@@ -59,8 +59,8 @@ const warmUpMs = 3_000;
 /** Milliseconds after the last repair within which all services must be ready again. */
 const recoveryMs = 120_000;
 /**
- * Milliseconds at the end in which apps still repeat requests without an answer, beyond the time of the locks of a killed
- * process.
+ * Milliseconds at the end in which apps still repeat requests without an answer, beyond the time of the locks of a
+ * killed process.
  */
 const patienceMs = 20_000;
 /**
@@ -142,7 +142,7 @@ function createWorld(
 
 /** Runs the faults one after another, each when everything has recovered from the last. */
 async function breakThings(stack: FaultStack, world: SignInWorld, options: RunOptions): Promise<FaultRecord[]> {
-  const { seed, seconds, most, only, log } = options;
+  const { seed, seconds, maxFaults, only, log } = options;
   const { history } = world;
   const random = createRandom(seed);
   const possible = possibleFaults(stack, (name, why) => log(`left out: ${name} (${why})`));
@@ -158,7 +158,7 @@ async function breakThings(stack: FaultStack, world: SignInWorld, options: RunOp
         `${fault.writeGap} ms, no read for ${fault.readGap} ms, ready after ${fault.readyAfter} ms; ` +
         `${sumOperations(history).acknowledged} acknowledged, ${history.violations.length} violations`,
     );
-    if (history.now() > until || faults.length >= most || options.signal?.aborted) break;
+    if (history.now() > until || faults.length >= maxFaults || options.signal?.aborted) break;
     await lookAtEnded(stack, world);
   }
   return faults;
@@ -190,7 +190,7 @@ async function breakOnce(
   await sleep(hold);
   await fix().catch((error: Error) => history.violate(error.message, { name, detail }));
   const fixed = history.now();
-  history.note('mended', { name, detail });
+  history.note('repaired', { name, detail });
   await awaitParts(stack, history);
   const to = history.now();
   history.note('ready', { name, detail });

@@ -96,7 +96,7 @@ describe('checkSdkUsers about a user with a second factor or a passkey', () => {
   test('checkSdkUsers finds a second factor that is gone', async () => {
     await addSignInMethod(user, app);
     await stack.collections.users.updateOne({ _id: user.registration?.userId ?? '' }, { $unset: { totp: true } });
-    expect(await found(long)).toEqual(['a way in of a user of the client is gone']);
+    expect(await found(long)).toEqual(['a sign-in method of a user of the client is gone']);
   });
 });
 
@@ -107,7 +107,7 @@ describe('the end of a session', () => {
     const tokens = await logInElsewhere(stack, user.email, { password: user.password });
     await stack.logOutAll({}, bearer(tokens));
     // The stream is closed, and the app asks by a refresh why.
-    await waitUntil(async () => violations().length > 0, { what: 'the end to be told', timeoutMs: long });
+    await waitUntil(async () => violations().length > 0, { what: 'the end to be announced', timeoutMs: long });
     expect(user.world.history.violations).toMatchObject([{ what: lost, detail: { reason: 'revoked' } }]);
     expect(reportOn([user])).toMatchObject({ sessions: 1, lost: 1, signedIn: 0 });
   });
@@ -202,7 +202,7 @@ describe('messages of an app', () => {
     user.phone.secrets.hear(new Error(`wrong: ${user.password}`));
     user.phone.secrets.hear({ event: 'call_failed', code: await app.auth.accessToken() });
     user.phone.secrets.hear({ event: 'call_failed', code: 'CLIENT_NETWORK' });
-    const leak = 'an app of the client has told a secret';
+    const leak = 'an app of the client has revealed a secret';
     expect(await found(long)).toEqual([leak, leak]);
   });
 
@@ -229,11 +229,11 @@ describe('messages of an app', () => {
 
 test('a killed app does nothing any more, and the next app goes on from what was stored', async () => {
   await logOut(user, app);
-  const login = logIn(user, app).then(() => 'told');
+  const login = logIn(user, app).then(() => 'answered');
   killApp(user);
   app = await startApp(user);
   expect(stateOf(user)).toMatchObject({ status: 'signed_out', reason: 'logged_out' });
   await logIn(user, app);
-  expect(await Promise.race([login, Promise.resolve('never told')])).toBe('never told');
+  expect(await Promise.race([login, Promise.resolve('never answered')])).toBe('never answered');
   expect(await found(long)).toEqual([]);
 });

@@ -18,7 +18,7 @@ export const topics: readonly Topic[] = [
   { title: 'MongoDB', names: /^(MONGODB_|OUTBOX_)/ },
   {
     title: 'Redis',
-    intro: 'Every service of one deployment, and each sibling that publishes to it, uses the same `KEY_PREFIX`.',
+    intro: 'Every service of one deployment, and each service that publishes to it, uses the same `KEY_PREFIX`.',
     names: /^(REDIS_|KEY_PREFIX$)/,
   },
   {

@@ -46,7 +46,7 @@ function mailTable(): string {
   const purposes = Map.groupBy(Object.entries<MailBound>(mailBounds), ([, bound]) => bound);
   const rows = [...purposes].map(([bound, named]) => [
     named.map(([purpose]) => `\`${purpose}\``).join(', '),
-    format(bound.most(settings)),
+    format(bound.max(settings)),
     ('rule' in bound.by ? `\`${bound.by.rule}\`` : bound.by.state) + (bound.more ?? ''),
   ]);
   return toTable(['Mail', 'Most in a day', 'Bounded by'], rows);

@@ -24,14 +24,14 @@ import {
 import { eventually } from '../../support/worker-fixture.ts';
 
 /**
- * Tests the siblings of docs/examples with the real api. They are installed from the registries of their languages, so
- * only the long form does this (`npm run test:long siblings`).
+ * Tests the resource servers of docs/examples with the real api. They are installed from the registries of their
+ * languages, so only the long form does this (`npm run test:long siblings`).
  */
-const languages = (process.env.SIBLING_LANGUAGES ?? '').split(',').filter((name) => name !== '');
+const languages = (process.env.EXAMPLE_LANGUAGES ?? '').split(',').filter((name) => name !== '');
 const examples = fileURLToPath(new URL('../../../docs/examples', import.meta.url));
 const run = promisify(execFile);
 
-/** Functions by language. Each installs a sibling in a directory, and returns the command that starts it. */
+/** Functions by language. Each installs a resource server in a directory, and returns the command that starts it. */
 const installers: Readonly<Record<string, (dir: string) => Promise<readonly [string, ...string[]]>>> = {
   async python(dir) {
     const python = join(dir, 'venv/bin/python');
@@ -53,14 +53,14 @@ const installers: Readonly<Record<string, (dir: string) => Promise<readonly [str
   },
 };
 
-test('the short form of the sibling tests installs nothing', () => {
+test('the short form of the resource server tests installs nothing', () => {
   expect(Object.keys(installers)).toEqual(expect.arrayContaining(languages));
 });
 
 /** The tables of `describe.each` must not be empty. */
 const described = languages.length > 0 ? describe.each(languages) : describe.skip.each(['no language']);
 
-described('the sibling in %s', (language) => {
+described('the resource server in %s', (language) => {
   let fixture: VerifierFixture;
   let proxy: TamperingProxy;
   let dir: string;
@@ -70,7 +70,7 @@ described('the sibling in %s', (language) => {
   beforeAll(async () => {
     fixture = await openVerifierFixture();
     proxy = await startTamperingProxy(fixture.api.base);
-    dir = await mkdtemp(join(tmpdir(), `sibling-${language}-`));
+    dir = await mkdtemp(join(tmpdir(), `internal-service-${language}-`));
     await cp(join(examples, language), dir, { recursive: true });
     const [command, ...args] = (await installers[language]?.(dir)) ?? [''];
     const port = String(await findFreePort());
@@ -80,7 +80,7 @@ described('the sibling in %s', (language) => {
     program = spawn(command, args, { env: { ...process.env, ...own }, stdio: 'inherit' });
     base = `http://127.0.0.1:${port}`;
     const { access_token } = await newSession(fixture.api);
-    await eventually('the sibling to accept a token', async () => (await ask(access_token)).status === 200);
+    await eventually('the resource server to accept a token', async () => (await ask(access_token)).status === 200);
   }, 600_000);
   afterAll(async () => {
     program.kill();
@@ -111,14 +111,14 @@ described('the sibling in %s', (language) => {
     return sign({ ...someClaims, ...proof });
   }
 
-  test('a sibling accepts a good token and names its user', async () => {
+  test('a resource server accepts a good token and names its user', async () => {
     const { access_token, user_id, home_group_id } = await newSession(fixture.api);
     const { status, text } = await ask(access_token);
     expect([status, JSON.parse(text)]).toEqual([200, { user_id, home_group_id }]);
     expect((await ask(await signed())).status).toBe(200);
   });
 
-  test('a sibling tells an expired token from an invalid one', async () => {
+  test('a resource server distinguishes an expired token from an invalid one', async () => {
     expect(await verdict(await signed({ age: 700 }))).toEqual([401, 'IAD_JWT_ACCESS_EXPIRED']);
   });
 
@@ -178,7 +178,7 @@ described('the sibling in %s', (language) => {
         return answer.json.data.statement;
       },
     ],
-  ])('a sibling refuses %s', async (_what, token) => {
+  ])('a resource server refuses %s', async (_what, token) => {
     expect(await verdict(await token())).toEqual(invalid);
   });
 
@@ -189,7 +189,7 @@ described('the sibling in %s', (language) => {
     return ask(await signed({}, { ...level, ...auth_time }), 'DELETE');
   };
 
-  test('a sibling accepts two recent factors', async () => {
+  test('a resource server accepts two recent factors', async () => {
     expect((await remove({ acr: '2', age: 30 })).status).toBe(200);
   });
 
@@ -199,7 +199,7 @@ described('the sibling in %s', (language) => {
     ['two factors of an unknown time', { acr: '2' }],
     ['a level that nobody knows', { acr: '3', age: 30 }],
     ['an older token', { age: 30 }],
-  ])('a sibling asks the bearer of %s to step up, and still answers elsewhere', async (_what, proof) => {
+  ])('a resource server asks the bearer of %s to step up, and still answers elsewhere', async (_what, proof) => {
     const { status, text, headers } = await remove(proof);
     expect([status, headers['www-authenticate']]).toEqual([
       401,
@@ -210,7 +210,7 @@ described('the sibling in %s', (language) => {
     expect((await ask(await signed({}, { acr: proof.acr ?? '1' }))).status).toBe(200);
   });
 
-  test('a sibling refuses a token after its logout', async () => {
+  test('a resource server refuses a token after its logout', async () => {
     const session = await newSession(fixture.api);
     expect((await ask(session.access_token)).status).toBe(200);
     await logOut(fixture.api, session);
@@ -232,10 +232,10 @@ described('the sibling in %s', (language) => {
       })(),
     ],
     [
-      'answers with what another question of the same place got',
+      'answers with what another question from the same place got',
       (request, forward) => forward({ ...request, body: { ...(request.body as object), nonce: 'B'.repeat(22) } }),
     ],
-  ])('a sibling accepts nothing if an attacker %s for longer than the grace period', async (_what, answer) => {
+  ])('a resource server accepts nothing if an attacker %s for longer than the grace period', async (_what, answer) => {
     const session = await newSession(fixture.api);
     let count = 0;
     proxy.tamper((request, forward) => {

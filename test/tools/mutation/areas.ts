@@ -117,8 +117,8 @@ const sessions: Area = {
 const account: Area = {
   name: 'account',
   covers:
-    'codes by e-mail and the token that undoes a change of address, and the use cases of a changed or forgotten ' +
-    'password, a verified address, the deletion of an account and its restore',
+    'codes by e-mail and the token that undoes a change of email address, and the use cases of a changed or forgotten ' +
+    'password, a verified email address, the deletion of an account and its restore',
   needsServers: true,
   // An attacker who gets past these checks has the account.
   aim: 95,
@@ -165,7 +165,7 @@ const erasure: Area = {
 
 const address: Area = {
   name: 'address',
-  covers: 'the change of an address, its undo, and the removal of addresses that have lapsed, with their store',
+  covers: 'the change of an email address, its undo, and the removal of addresses that have lapsed, with their store',
   needsServers: true,
   aim: 95,
   parts: [

@@ -13,7 +13,7 @@ function area(
   return { name, covers, needsServers: true, aim: 90, parts: parts.map(ofPart) };
 }
 
-/** Areas of the ways in: logins, second factors, step-ups, passkeys and keys of devices. */
+/** Areas of the sign-in methods: logins, second factors, step-ups, passkeys and keys of devices. */
 export const signInAreas: readonly Area[] = [
   area(
     'login',
@@ -45,7 +45,7 @@ export const signInAreas: readonly Area[] = [
   ),
   area(
     'factors',
-    'codes of the second factor, and the ways in that a recovery removes',
+    'codes of the second factor, and the sign-in methods that a recovery removes',
     [`${ofSecurity}/{recovery-codes,totp}.ts`, `${ofSecurity}/{recovery-codes,totp}.test.ts`],
     [`${useCases}/loss-by.ts`, `${useCases}/loss-by.test.ts`],
   ),
@@ -93,7 +93,7 @@ export const signInAreas: readonly Area[] = [
   ]),
   area(
     'providers',
-    'the use cases of providers, and the checks of their ID tokens and notices',
+    'the use cases of providers, and the checks of their ID tokens and security events',
     [`${ofProviders}/{id-tokens,provider-keys,verify-id-token}.ts`, 'test/integration/api/provider-tokens.test.ts'],
     [
       `{${ofProviders}/verify-security-event-token,${federated}/receive-security-events}.ts`,

@@ -12,7 +12,7 @@ import {
 /** The version that Debian 12 has. */
 const REQUIREMENT: Requirement = { minimum: [2, 42] };
 
-/** Creates the step that installs Debian's package, which has both programs. Its daemon is not started. */
+/** Installs Debian's package, which has both programs. Its daemon is not started. */
 function createAptStep(program: string): ProvisionStep {
   return {
     title: 'apt-get install prometheus',

@@ -65,7 +65,7 @@ const refusedClient = (provider: Provider): Fault => ({
 });
 
 const foreignSecurityEvents = (provider: Provider): Fault => ({
-  name: 'notices come for a client id that the configuration lacks',
+  name: 'security event tokens come for a client id that the configuration lacks',
   alerts: ['AuthProviderNoticesRefused'],
   induce: (stack, enough) =>
     until(enough, 500, async () => {
@@ -90,7 +90,7 @@ const foreignOrigin: Fault = {
 };
 
 const wrongProofs: Fault = {
-  name: 'apps prove their key for another address',
+  name: 'apps prove their key for another URL',
   alerts: ['AuthDeviceProofsRefused'],
   async induce(stack, enough) {
     const DPoP = newDeviceKey().prove({ path: '/elsewhere' });

@@ -28,7 +28,7 @@ export const shardKeys: Readonly<Record<string, ShardKey>> = {
     key: '{slot: 1, _id: 1}',
     slotFrom: ['_id'],
     why: 'always by id; a new group has the slot of its founder',
-    changes: '`import_key_unique` becomes a reservation, as the addresses',
+    changes: '`import_key_unique` becomes a reservation, as the email addresses',
   },
   invites: {
     key: '{slot: 1, _id: 1}',
@@ -45,7 +45,7 @@ export const shardKeys: Readonly<Record<string, ShardKey>> = {
   outbox: {
     key: '{slot: 1, _id: 1}',
     slotFrom: ['_id'],
-    why: 'a row is written in the transaction of what it tells: the event’s id has the slot of the user',
+    why: 'a row is written in the transaction of what it announces: the event’s id has the slot of the user',
     changes: 'claims, leases, depth and age ask all shards: see below',
   },
   dead_letters: {
@@ -57,7 +57,7 @@ export const shardKeys: Readonly<Record<string, ShardKey>> = {
   idempotency: {
     key: '{slot: 1, _id: 1}',
     slotFrom: ['_id', 'user_id'],
-    why: 'written in the transaction of the request: its id gets the slot of the caller, or of the address of a registration',
+    why: 'written in the transaction of the request: its id gets the slot of the caller, or of the email address of a registration',
     changes:
       'ids begin with the slot. `confirmedRead` asks for one document at a time, as a linearizable read must: during a rotation of server keys two',
   },

@@ -23,7 +23,7 @@ export const statements: Readonly<Record<CountedOperation, readonly Statement[]>
     {
       store: 'MongoDB',
       sent: 'users find {$or(email_key | former_emails [email_key, until <>])}',
-      why: 'an address that is taken costs no hash; also one to which its former holder can still return',
+      why: 'an email address that is taken costs no hash; also one to which its former holder can still return',
     },
     { store: 'MongoDB', sent: 'insert users', why: 'the account; its unique index decides between two at once' },
     { store: 'MongoDB', sent: 'insert groups', why: 'its group, with the owner and the number of members' },
@@ -33,7 +33,7 @@ export const statements: Readonly<Record<CountedOperation, readonly Statement[]>
     {
       store: 'Redis',
       sent: 'evalsha limit:login',
-      why: 'the place knows the account from now on: its logins are not delayed by a stranger’s guesses',
+      why: 'the device and network are known from now on: their logins are not delayed by the guesses of unknown devices',
     },
     {
       store: 'Redis',
@@ -67,7 +67,7 @@ export const statements: Readonly<Record<CountedOperation, readonly Statement[]>
     {
       store: 'Redis',
       sent: 'evalsha limit:login',
-      why: 'after the hash: asks again, so that of many guesses at once only as many get a verdict as there are left; the place is known',
+      why: 'after the hash: asks again, so that of many guesses at once only as many get a verdict as there are left; the device and network are known',
     },
   ],
   'session read': [
@@ -113,6 +113,6 @@ export const statements: Readonly<Record<CountedOperation, readonly Statement[]>
 
 /**
  * Commands that a process sends by itself, for many operations together. Once a second it counts refreshes by network
- * in Redis, and asks whether Redis accepts writes. Every 20 s it reports on itself, and once a minute it reads the reports.
+ * in Redis, and asks whether Redis accepts writes. Every 20 s it reports on itself, and once a minute it reads all.
  */
 export const settledApart: readonly string[] = ['evalsha limit:refresh', 'set', 'time', 'multi', 'process', 'exec'];

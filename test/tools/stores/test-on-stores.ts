@@ -12,7 +12,7 @@ const suites = [
   'libs/messaging',
   'test/integration/stores',
   'test/integration/redis',
-  'test/integration/worker/(consumers|dead-letters|delivery|force-logout|queue-room|reconcile|relay)',
+  'test/integration/worker/(consumers|dead-letters|delivery|force-logout|queue-capacity|reconcile|relay)',
   'test/tools/faults/faults.system.test.ts',
 ];
 

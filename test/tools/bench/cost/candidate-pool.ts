@@ -8,13 +8,13 @@ export type CandidatePool = (count: number) => Promise<OperationRun>;
 export function createCandidatePool(
   candidate: Candidate,
   operation: OperationName,
-  roundsAhead: number,
+  preparedRounds: number,
 ): CandidatePool {
   let made: { readonly run: OperationRun; readonly count: number; used: number } | undefined;
   return async (count) => {
     if (made === undefined || made.used + count > made.count) {
-      const ahead = count * roundsAhead;
-      made = { run: await candidate.prepare(operation, ahead), count: ahead, used: 0 };
+      const total = count * preparedRounds;
+      made = { run: await candidate.prepare(operation, total), count: total, used: 0 };
     }
     const { run, used } = made;
     made.used += count;

@@ -38,7 +38,7 @@ export interface SideBySideOptions {
 
 const hashesAtOnce = 5;
 /** Number of rounds for which data are created together. */
-export const roundsAhead = 7;
+export const preparedRounds = 7;
 
 /**
  * Measures each operation at all candidates that offer it, in turns, so that other work of the machine affects all of
@@ -86,7 +86,7 @@ async function measureInTurns(
   for (const candidate of candidates) {
     const { done, last } = await warmUp(operation, candidate, servers, warmUpOf(operation));
     warmUps.push(done);
-    const candidatePool = createCandidatePool(candidate, operation, roundsAhead);
+    const candidatePool = createCandidatePool(candidate, operation, preparedRounds);
     lanes.push({ candidate, load: load(operation, last), candidatePool, rounds: [] });
   }
   const turn = async (taking: readonly Lane[]) => {

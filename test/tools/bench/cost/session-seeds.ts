@@ -71,7 +71,7 @@ export async function createSessionSeeds(keys: KeyFiles): Promise<SessionSeeds> 
   };
 }
 
-/** The number of hashes that the api stores ahead in a session. */
+/** The number of precomputed hashes that the api stores in a session. */
 const hashesInBlock = 8;
 
 interface Parts {

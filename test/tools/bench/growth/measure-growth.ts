@@ -5,7 +5,7 @@ import type { TestServers } from '../../../support/start-test-servers.ts';
 import type { Candidate } from '../cost/candidate.ts';
 import { costMedians, type MedianCost, medianHashMs } from '../cost/cost-medians.ts';
 import { defaultAtOnce, warmUpLoad } from '../cost/loads.ts';
-import { measureSideBySide, roundsAhead } from '../cost/measure-side-by-side.ts';
+import { measureSideBySide, preparedRounds } from '../cost/measure-side-by-side.ts';
 import { fillingCacheMib, roomyCacheMib, setMongoCache } from '../cost/mongo-cache.ts';
 import { hashedOperations, type OperationName, operationNames } from '../cost/operations.ts';
 import { apiOf, startOwnCandidate } from '../cost/own-candidate.ts';
@@ -80,12 +80,12 @@ const loadOf = (name: OperationName, count: number) =>
 
 /** Returns the most accounts and sessions that `times` measurements can ask for. */
 function needed({ rounds, count }: GrowthOptions, times: number) {
-  const most = (name: OperationName) => {
+  const maxCount = (name: OperationName) => {
     const { count: each, maxRounds } = warmUpLoad(name);
     // Data are created for several rounds together, and disturbed rounds are repeated.
-    return times * ((maxRounds + comparedRounds) * each + (2 * rounds + roundsAhead) * loadOf(name, count).count);
+    return times * ((maxRounds + comparedRounds) * each + (2 * rounds + preparedRounds) * loadOf(name, count).count);
   };
-  return { accounts: most('login'), sessions: most('refresh') + most('logout') + most('session read') };
+  return { accounts: maxCount('login'), sessions: maxCount('refresh') + maxCount('logout') + maxCount('session read') };
 }
 
 interface LevelOptions extends GrowthOptions {

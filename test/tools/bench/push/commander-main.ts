@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import type { CommanderOrder } from './commander.ts';
 import { monotonicNow } from './monotonic-now.ts';
 
-/** A process in the place of the api and the siblings, which closes sessions and writes to groups. */
+/** A process in the place of the api and the resource servers, which closes sessions and writes to groups. */
 const { REDIS_URL = '', KEY_PREFIX = '' } = process.env;
 const redis = new Redis(REDIS_URL, { ...failFastOptions(), enableOfflineQueue: true });
 const keys = redisKeys(KEY_PREFIX);

@@ -26,13 +26,13 @@ export function aimsOf(results: BenchResults): Aim[] {
 interface Limit {
   readonly what: string;
   readonly value: number;
-  readonly most: number;
+  readonly max: number;
   readonly show: (value: number) => string;
 }
 
 /** Creates an aim with an upper limit. NaN does not meet it. */
-function atMost({ what, value, most, show }: Limit): Aim {
-  return { what, aim: `≤ ${show(most)}`, measured: show(value), isMet: value <= most };
+function atMost({ what, value, max, show }: Limit): Aim {
+  return { what, aim: `≤ ${show(max)}`, measured: show(value), isMet: value <= max };
 }
 
 /** CPU of the api and of MongoDB together, in bare hashes for operations with a hash, and otherwise in milliseconds. */
@@ -53,24 +53,24 @@ function operationAims(result: OperationsResult): Aim[] {
 
 function costAim({ operation, both, inHashes }: MedianCost): Aim {
   const what = `${operation}: CPU of api and MongoDB`;
-  const most = limits[operation];
+  const max = limits[operation];
   return hashedOperations.has(operation)
-    ? atMost({ what, value: inHashes, most, show: (times) => `${times.toFixed(2)} bare hashes` })
-    : atMost({ what, value: both, most, show: (ms) => `${ms.toFixed(2)} ms` });
+    ? atMost({ what, value: inHashes, max, show: (times) => `${times.toFixed(2)} bare hashes` })
+    : atMost({ what, value: both, max, show: (ms) => `${ms.toFixed(2)} ms` });
 }
 
 function prototypeAim({ operation, both }: MedianCost, { costs }: OperationsResult): Aim {
   const bare = costs.find((each) => each.operation === operation && each.candidate === 'bare prototype');
   const value = both / (bare?.both ?? Number.NaN);
   const show = (times: number) => `${times.toFixed(2)} ×`;
-  return atMost({ what: `${operation}: beside the bare prototype`, value, most: maxOfPrototype[operation], show });
+  return atMost({ what: `${operation}: beside the bare prototype`, value, max: maxOfPrototype[operation], show });
 }
 
 function sameHashAims({ operation, both }: MedianCost, { costs }: OperationsResult): Aim[] {
   const peer = costs.find((each) => each.operation === operation && each.candidate === sameHash);
   if (peer === undefined) return [];
   const what = `${operation}: beside ${sameHash}, with the same hash`;
-  return [atMost({ what, value: both / peer.both, most: 1, show: (times) => `${times.toFixed(2)} ×` })];
+  return [atMost({ what, value: both / peer.both, max: 1, show: (times) => `${times.toFixed(2)} ×` })];
 }
 
 const ms = (value: number) => `${value.toFixed(2)} ms`;
@@ -83,18 +83,18 @@ function pushAims({ streams: { levels }, logouts }: PushResult): Aim[] {
   return [
     atMost({
       what: `memory of an idle stream, at ${streams}`,
-      ...{ value: last.bytesPerStream, most: 2_000, show: (bytes: number) => `${(bytes / 1_000).toFixed(2)} KB` },
+      ...{ value: last.bytesPerStream, max: 2_000, show: (bytes: number) => `${(bytes / 1_000).toFixed(2)} KB` },
     }),
-    atMost({ what: `command → close, p50, at ${streams} streams`, value: closes.p50, most: 0.6, show: ms }),
-    atMost({ what: `command → close, p99, at ${streams} streams`, value: closes.p99, most: 6, show: ms }),
+    atMost({ what: `command → close, p50, at ${streams} streams`, value: closes.p50, max: 0.6, show: ms }),
+    atMost({ what: `command → close, p99, at ${streams} streams`, value: closes.p99, max: 6, show: ms }),
     atMost({
       what: 'HTTP logout → close, p50, one in flight: beyond a bare acknowledged write',
-      ...{ value: logouts.single.p50 - logouts.bareWrite.p50, most: 1, show: ms },
+      ...{ value: logouts.single.p50 - logouts.bareWrite.p50, max: 1, show: ms },
     }),
-    atMost({ what: 'HTTP logout → close, p99, one in flight', value: logouts.single.p99, most: 10, show: ms }),
+    atMost({ what: 'HTTP logout → close, p99, one in flight', value: logouts.single.p99, max: 10, show: ms }),
     atMost({
       what: '10,000 handshakes, at the rate of the last ones',
-      ...{ value: tenThousand, most: 2, show: (seconds: number) => `${seconds.toFixed(2)} s` },
+      ...{ value: tenThousand, max: 2, show: (seconds: number) => `${seconds.toFixed(2)} s` },
     }),
     flatAim(levels),
   ];
@@ -104,7 +104,7 @@ function flatAim(levels: readonly Level[]): Aim {
   const [first, last] = [levels[0], levels.at(-1)];
   const value = (last?.commandToClose.p50 ?? Number.NaN) / (first?.commandToClose.p50 ?? Number.NaN);
   const what = `command → close, p50: ${last?.streams} streams beside ${first?.streams}`;
-  return atMost({ what, value, most: maxGrowth, show: (times) => `${times.toFixed(2)} ×` });
+  return atMost({ what, value, max: maxGrowth, show: (times) => `${times.toFixed(2)} ×` });
 }
 
 /** The largest growth that counts as flat, because rounds of the same measurement differ by as much. */
@@ -120,7 +120,7 @@ function growthAims(levels: readonly GrowthLevel[]): Aim[] {
     atMost({
       what: `${operation}: cost with ${many} users beside ${few}`,
       value: costAt(last, operation) / costAt(first, operation),
-      most: maxGrowth,
+      max: maxGrowth,
       show: (times) => `${times.toFixed(2)} ×`,
     }),
   );
@@ -128,8 +128,8 @@ function growthAims(levels: readonly GrowthLevel[]): Aim[] {
 
 /** Returns the levels with the largest cache, without the level with the smallest. */
 function roomyLevels(levels: readonly GrowthLevel[]): GrowthLevel[] {
-  const most = Math.max(...levels.map(({ cacheMib }) => cacheMib));
-  return levels.filter(({ cacheMib }) => cacheMib === most);
+  const max = Math.max(...levels.map(({ cacheMib }) => cacheMib));
+  return levels.filter(({ cacheMib }) => cacheMib === max);
 }
 
 /** Returns the CPU milliseconds of api and MongoDB together. */

@@ -29,7 +29,7 @@ const loginEvery = 20;
 
 /**
  * Sends refreshes, reads of the sessions and, one in twenty, logins, at a fixed rate that does not depend on the
- * answers. Half of the requests use connections that the users keep, and half use fresh ones. No request is retried, so
+ * answers. Half of the requests use connections that the users keep, and half use new ones. No request is retried, so
  * the client of apps, which retries, is not used. A failure is a connection that broke, ten seconds without an answer,
  * or any other status than 200.
  */
@@ -42,7 +42,7 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder): Pr
 
   function sendNext(): void {
     const user = users[sent % users.length] as User;
-    // Each user alternates between kept and fresh connections.
+    // Each user alternates between kept and new connections.
     const isKept = Math.floor(sent / users.length) % 2 === 0;
     const work = chooseWork(sent);
     sent += 1;
@@ -50,7 +50,7 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder): Pr
   }
 
   async function run(user: User, work: Work, isKept: boolean): Promise<void> {
-    const kind = `${work.name} over a ${isKept ? 'kept' : 'fresh'} connection`;
+    const kind = `${work.name} over a ${isKept ? 'kept' : 'new'} connection`;
     const start = performance.now();
     try {
       const reply = await work.send(apiAt(api, isKept ? user.kept : undefined), user.session);

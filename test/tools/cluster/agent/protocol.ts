@@ -105,7 +105,7 @@ export interface FleetReport {
 }
 
 export interface AcrossOrder {
-  /** Addresses of individual pods. */
+  /** URLs of individual pods. */
   readonly apis: readonly string[];
   readonly gateways: readonly string[];
   /** Number of logouts through each api of streams on each gateway. */

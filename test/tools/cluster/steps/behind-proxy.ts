@@ -20,7 +20,7 @@ export async function openEntrances(
   proxy: ReverseProxy,
   values: readonly string[],
 ): Promise<boolean> {
-  return reporter.check('helm upgrade opens the ways in by Ingress and HTTPRoute, with TLS', async () => {
+  return reporter.check('helm upgrade opens the entrances by Ingress and HTTPRoute, with TLS', async () => {
     await kubernetes.apply(authorityObject(proxy));
     const start = performance.now();
     await kubernetes.helm(['upgrade', 'auth-account', 'charts/auth-account', ...values, '--wait', '--timeout', '4m']);
@@ -142,7 +142,7 @@ const forged = {
 /** Number of requests after which a limit of 40 a minute must have taken effect, however slow the machine. */
 const patience = 2_000;
 
-/** Checks that audit log and limits use the address that the proxy has seen, whatever the client's headers say. */
+/** Checks that audit log and limits use the IP address that the proxy has seen, whatever the client's headers say. */
 export async function checkClientNetwork(
   { reporter, kubernetes, agent }: Cluster,
   inside: AgentClient,
@@ -150,7 +150,7 @@ export async function checkClientNetwork(
   { url }: Entrance,
 ): Promise<void> {
   await reporter.check(
-    "audit and limits go by the client's address; a forged X-Forwarded-For does not count",
+    "audit and limits go by the client's IP address; a forged X-Forwarded-For does not count",
     async () => {
       const network = await ownNetwork(proxy.address);
       const body = {
@@ -174,10 +174,10 @@ export async function checkClientNetwork(
         ({ status } = await apiBy(agent, url).findInvite(invite, headers));
         asked += 1;
       }
-      assert.equal(status, 429, `each of ${asked} requests had another forged address, and none was refused`);
+      assert.equal(status, 429, `each of ${asked} requests had another forged IP address, and none was refused`);
       const other = await apiBy(inside).findInvite(invite);
-      assert.equal(other.status, 404, 'for a client of another address');
-      return [`${network} in both audit logs; the limit of 40 a minute held after ${asked} forged addresses`];
+      assert.equal(other.status, 404, 'for a client of another IP address');
+      return [`${network} in both audit logs; the limit of 40 a minute held after ${asked} forged IP addresses`];
     },
   );
 }

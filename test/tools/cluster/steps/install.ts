@@ -27,7 +27,7 @@ export function checkInstall(kubernetes: Kubernetes, reporter: Reporter, images:
   });
 }
 
-/** Prints what a fresh pod of each service has used, by the kubelet's figures. They are no criterion. */
+/** Prints what a new pod of each service has used, by the kubelet's figures. They are no criterion. */
 export async function showFootprint({ kubernetes, reporter }: Cluster): Promise<void> {
   await reporter.check('the kubelet knows what the pods use', async () => {
     const since = Date.now();
@@ -40,11 +40,11 @@ export async function showFootprint({ kubernetes, reporter }: Cluster): Promise<
       return all.filter(({ podRef }) => pods.some(({ metadata }) => metadata.name === podRef.name));
     };
     let known: PodFigures[] = [];
-    const areFresh = async () => {
+    const areNew = async () => {
       known = await figures();
       return known.length === pods.length && known.every(({ memory }) => Date.parse(memory?.time ?? '') > since);
     };
-    await waitUntil(areFresh, { what: 'fresh figures', timeoutMs: 60_000, intervalMs: 1_000 });
+    await waitUntil(areNew, { what: 'new figures', timeoutMs: 60_000, intervalMs: 1_000 });
     return known.map(({ podRef, memory, cpu }) => {
       const [mib, ms] = [(memory?.workingSetBytes ?? 0) / 2 ** 20, (cpu?.usageCoreNanoSeconds ?? 0) / 1e6];
       return `${podRef.name}: working set ${mib.toFixed(0)} MiB, ${ms.toFixed(0)} ms of CPU since its start`;

@@ -145,7 +145,7 @@ function rotate({ namespace, read }: Kubernetes, step: 1 | 2): Promise<string[]>
     const lines = `${definitions}\n${steps[step - 1]}`
       .replaceAll('KIND-FILE', 'access-token-keys')
       .replaceAll('KIND', 'access')
-      // The test can't wait as long as siblings are given to fetch the key.
+      // The test can't wait as long as resource servers are given to fetch the key.
       .replace('--activate', '--activate --now');
     const { status, said } = runInShell(`set -e\n${findPreparation(namespace).functions}\n${lines}`, { cwd: folder });
     assert.equal(status, 0, said);

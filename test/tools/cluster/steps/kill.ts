@@ -11,7 +11,7 @@ for (const pid of readdirSync('/proc').filter((name) => Number(name) > 1)) {
   if (stat.slice(stat.lastIndexOf(')')).split(' ')[2] === '1') process.kill(Number(pid), 'SIGKILL');
 }`;
 
-/** Kills a process of each service without notice. The effect on its clients is reported, and recovery is required. */
+/** Kills a process of each service without warning. The effect on its clients is reported, and recovery is required. */
 export async function checkKills({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   for (const component of ['api', 'push-gateway', 'worker']) {
     await reporter.check(

@@ -5,16 +5,16 @@ import type { Kubernetes } from '../kubernetes.ts';
 /** A program that tries to connect from inside a pod of the release. */
 const probe = `const [host, port] = process.argv.slice(1);
 const socket = require('node:net').connect({ host, port });
-const tell = (outcome) => { console.log(outcome); process.exit(0); };
-socket.on('connect', () => tell('connected'));
-socket.on('error', (error) => tell(error.code === 'ECONNREFUSED' ? 'refused' : error.code));
-setTimeout(() => tell('timeout'), 10000);`;
+const end = (outcome) => { console.log(outcome); process.exit(0); };
+socket.on('connect', () => end('connected'));
+socket.on('error', (error) => end(error.code === 'ECONNREFUSED' ? 'refused' : error.code));
+setTimeout(() => end('timeout'), 10000);`;
 
 type Row = readonly [from: string, to: string, outcome: string, expected: 'connected' | 'timeout'];
 
 /** Checks that each component reaches what it needs, and that unknown pods reach nothing. */
 export async function checkNetworkPolicies(cluster: Cluster): Promise<void> {
-  await cluster.reporter.check('NetworkPolicies: strangers reach nothing, each part what it needs', async () => {
+  await cluster.reporter.check('NetworkPolicies: other pods reach nothing, each part what it needs', async () => {
     const rows = await tryConnections(cluster);
     const wrong = rows.filter(([, , outcome, expected]) => outcome !== expected);
     const lines = rows.map(([from, to, outcome]) => `${from} → ${to}: ${outcome}`);
@@ -23,7 +23,7 @@ export async function checkNetworkPolicies(cluster: Cluster): Promise<void> {
   });
 }
 
-async function tryConnections({ kubernetes, agent, unknownDevice }: Cluster): Promise<Row[]> {
+async function tryConnections({ kubernetes, agent, unknownPod }: Cluster): Promise<Row[]> {
   const ipOf = async (component: string) => (await kubernetes.podsOf(component))[0]?.status.podIP ?? '';
   const [api, gateway, worker] = [await ipOf('api'), await ipOf('push-gateway'), await ipOf('worker')];
   const addresses = await serviceAddresses(kubernetes);
@@ -36,7 +36,7 @@ async function tryConnections({ kubernetes, agent, unknownDevice }: Cluster): Pr
       expected,
     ];
   const fromClient = from('client', agent);
-  const fromUnknownPod = from('stranger', unknownDevice);
+  const fromUnknownPod = from('unknown-pod', unknownPod);
   const fromPod = async (component: string, to: string, host: string, port: number, expected: Row[3]): Promise<Row> => [
     component,
     to,

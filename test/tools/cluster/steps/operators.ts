@@ -33,16 +33,16 @@ export async function checkTargets({ reporter, kubernetes }: Cluster, prometheus
     const start = performance.now();
     const pods = (await Promise.all(components.map((component) => kubernetes.podsOf(component)))).flat();
     const expected = pods.filter(isReady).map(({ metadata }) => metadata.name);
-    let notified = '';
+    let seen = '';
     const areUp = async () => {
       const targets = (await prometheus.targets()).filter(({ labels }) => labels.namespace === kubernetes.namespace);
-      notified = targets.map(({ labels, health, lastError }) => `${labels.pod} ${health} ${lastError}`).join('\n');
+      seen = targets.map(({ labels, health, lastError }) => `${labels.pod} ${health} ${lastError}`).join('\n');
       const up = targets.filter(({ health, scrapePool }) => health === 'up' && scrapePool.startsWith(kind));
       const scraped = up.map(({ labels }) => labels.pod).sort();
       return targets.length === up.length && JSON.stringify(scraped) === JSON.stringify(expected.toSorted());
     };
     await waitUntil(areUp, { what: 'all are up', timeoutMs: limitMs, intervalMs: 2_000 }).catch((error) => {
-      throw new Error(`expected ${expected.join(', ')}; targets:\n${notified}`, { cause: error });
+      throw new Error(`expected ${expected.join(', ')}; targets:\n${seen}`, { cause: error });
     });
     return [`${expected.length} targets up after ${seconds(start)} s`];
   });
@@ -92,17 +92,17 @@ export async function checkRules({ reporter, kubernetes }: Cluster, prometheus: 
   });
 }
 
-/** Checks that an alert fires: notices come that no provider has signed. */
+/** Checks that an alert fires: security event tokens come that no provider has signed. */
 export async function checkAlert({ reporter, kubernetes, agent }: Cluster, prometheus: Prometheus): Promise<void> {
   const [alert, count] = ['AuthProviderNoticesRefused', 12];
   await reporter.check('an alert about signing in fires', async () => {
     const start = performance.now();
-    const notice = { url: 'http://auth-account-api/api/v1/hooks/office', body: { payload: 'none' } };
-    for (let sent = 0; sent < count; sent += 1) assert.equal((await agent.call('ask', notice)).status, 401);
+    const forged = { url: 'http://auth-account-api/api/v1/hooks/office', body: { payload: 'none' } };
+    for (let sent = 0; sent < count; sent += 1) assert.equal((await agent.call('ask', forged)).status, 401);
     const query = `ALERTS{alertname="${alert}",alertstate="firing",namespace="${kubernetes.namespace}"}`;
     const fires = async () => (await prometheus.query(query)).length > 0;
     await waitUntil(fires, { what: 'it fires', timeoutMs: limitMs, intervalMs: 2_000 });
-    return [`${alert} ${seconds(start)} s after the first of ${count} forged notices`];
+    return [`${alert} ${seconds(start)} s after the first of ${count} forged security event tokens`];
   });
 }
 

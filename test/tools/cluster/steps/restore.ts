@@ -79,7 +79,7 @@ async function restore(
   return [`its commands took ${seconds} s`];
 }
 
-/** Addresses of the stores for an administrator on this machine. */
+/** URLs of the stores for an administrator on this machine. */
 interface SignInMethods {
   readonly mongodb: string;
   readonly redis: string;

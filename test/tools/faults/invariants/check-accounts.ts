@@ -59,17 +59,17 @@ function checkChanges({ ledger, history, facts }: AccountEvidence): void {
     for (const [kind, ofKind] of Map.groupBy(changes, (change) => change.kind)) {
       const count = events.get(nameOf(userId, kind)) ?? 0;
       events.delete(nameOf(userId, kind));
-      const least = ofKind.filter(({ outcome }) => outcome === 'done').length;
-      const most = ofKind.filter(({ outcome }) => outcome !== 'none').length;
-      const detail = { userId, kind, count, least, most };
-      if (count < least) history.violate('an acknowledged change has no event', detail);
-      if (count > most) history.violate('a change has more events than it was made', detail);
+      const min = ofKind.filter(({ outcome }) => outcome === 'done').length;
+      const max = ofKind.filter(({ outcome }) => outcome !== 'none').length;
+      const detail = { userId, kind, count, min, max };
+      if (count < min) history.violate('an acknowledged change has no event', detail);
+      if (count > max) history.violate('a change has more events than it was made', detail);
     }
   }
   for (const name of events.keys()) history.violate('an account was changed that nobody has changed', { name });
 }
 
-/** Checks that each account exists, is to be deleted, or is erased, as its app was told. */
+/** Checks that each account exists, is to be deleted, or is erased, as its app knows. */
 function checkDeletions({ ledger, history, facts }: AccountEvidence): void {
   for (const { userId, person } of ledger.accounts.values()) {
     const { deletion } = person;
@@ -87,15 +87,15 @@ interface StoredState {
   readonly deletesAt: number | undefined;
 }
 
-function findFault(notified: Deletion | undefined, { isThere, isErased, deletesAt }: StoredState): string | undefined {
-  if (notified === undefined) {
+function findFault(expected: Deletion | undefined, { isThere, isErased, deletesAt }: StoredState): string | undefined {
+  if (expected === undefined) {
     if (isErased) return 'an account was erased that nobody has deleted';
     return deletesAt === undefined ? undefined : 'an account is about to go that nobody has deleted';
   }
-  if (notified.deletesAt === undefined) return isDue({ deletesAt }) ? 'an account was not erased in time' : undefined;
-  if (isDue(notified)) return isThere ? 'an acknowledged deletion has left the account' : undefined;
+  if (expected.deletesAt === undefined) return isDue({ deletesAt }) ? 'an account was not erased in time' : undefined;
+  if (isDue(expected)) return isThere ? 'an acknowledged deletion has left the account' : undefined;
   if (isErased) return 'an account was erased before its time';
-  return deletesAt === notified.deletesAt ? undefined : 'a deletion is not scheduled as it was told';
+  return deletesAt === expected.deletesAt ? undefined : 'a deletion is not scheduled as it was announced';
 }
 
 /** Checks that an erased user has one event of the deletion, and that each subscriber received it, however often. */
@@ -105,17 +105,17 @@ function checkGoodbyes({ history, facts, subscribers }: AccountEvidence): void {
   }
   for (const { name, received } of subscribers) {
     const goodbyes = [...received.values()].filter(({ event }) => event.type === 'service.auth.events.deleted');
-    const notified = Map.groupBy(goodbyes, ({ event }) => event.subject);
-    for (const userId of new Set([...facts.erased.keys(), ...notified.keys()])) {
-      const count = notified.get(userId)?.length ?? 0;
+    const announced = Map.groupBy(goodbyes, ({ event }) => event.subject);
+    for (const userId of new Set([...facts.erased.keys(), ...announced.keys()])) {
+      const count = announced.get(userId)?.length ?? 0;
       const detail = { subscriber: name, userId, count };
-      if (!facts.erased.has(userId)) history.violate('a subscriber was told that somebody is gone who is not', detail);
+      if (!facts.erased.has(userId)) history.violate('a subscriber was notified of a false erasure', detail);
       else if (count !== 1) history.violate('a subscriber has not one goodbye', detail);
     }
   }
 }
 
-/** Checks that nothing is left of an erased user, and that the user's addresses are free. */
+/** Checks that nothing is left of an erased user, and that the user's email addresses are free. */
 async function checkTraces({ ledger, history, collections, facts }: AccountEvidence): Promise<void> {
   const ids = [...facts.erased.keys()];
   const keys = ids.flatMap((id) => addressesOf(ledger.accounts.get(id))).map(emailKey);

@@ -13,8 +13,8 @@ const patienceMs = 60_000;
 
 /**
  * Tries the credentials of every account that was changed. The present credentials must log in, and the former ones
- * must not. Nobody may log in to an erased account, and its address must be free. This check must be the last, because
- * it changes the stores.
+ * must not. Nobody may log in to an erased account, and its email address must be free. This check must be the last,
+ * because it changes the stores.
  */
 export async function checkLogins(world: World): Promise<void> {
   const changed = [...world.ledger.accounts.values()].filter(({ changes }) => changes.length > 0);
@@ -31,21 +31,21 @@ async function checkAccount(world: World, account: AccountRecord): Promise<void>
   for (const pair of [...former.slice(-1), ...(isGone ? holds : [])].filter(hasPassword)) {
     const reply = await send(world, person.id, 'logIn', pair);
     if (reply?.status === 401) continue;
-    world.history.violate('void credentials were not refused', { userId, isGone, ...saying(reply) });
+    world.history.violate('unusable credentials were not refused', { userId, isGone, ...saying(reply) });
   }
   await (isGone ? register(world, person.id, holds[0]) : checkPresent(world, account));
 }
 
 const hasPassword = ({ password }: Credentials) => password !== undefined;
 
-/** Checks that exactly one of the possible pairs of address and password can log in. */
+/** Checks that exactly one of the possible pairs of email address and password can log in. */
 async function checkPresent(world: World, { userId, person }: AccountRecord): Promise<void> {
   const { deletion, holds } = person;
   const good = holds.filter(hasPassword);
   const replies: (Reply | undefined)[] = [];
   for (const pair of good) replies.push(await send(world, person.id, 'logIn', pair));
   const accepted = replies.filter((reply) => isAccepted(reply, deletion)).length;
-  // No login need succeed if the password may be void, or if a deletion that was requested has no answer.
+  // No login need succeed if the password may be unusable, or if a deletion that was requested has no answer.
   const isUnknown = good.length < holds.length || (deletion !== undefined && deletion.deletesAt === undefined);
   const detail = { userId, deletion, pairs: good.length, accepted, last: saying(replies.at(-1)) };
   if (accepted === 0 && !isUnknown) world.history.violate('credentials that hold were refused', detail);
@@ -61,7 +61,7 @@ async function register(world: World, person: number, pair: Credentials | undefi
   const body = { email: pair?.email, password: 'of somebody else', space_creation_mode: 'CREATE_NEW_HOME' };
   const reply = await send(world, person, 'registerAccount', body);
   if (reply?.status !== 201) {
-    world.history.violate('the address of an account that is gone is not free', {
+    world.history.violate('the email address of an account that is gone is not free', {
       email: pair?.email,
       ...saying(reply),
     });

@@ -31,7 +31,7 @@ export async function checkStores(
 function checkRegistrations({ ledger, history, users, erased }: Evidence): void {
   const byEmail = new Map([...users.values()].map((user) => [user.email, user]));
   if (byEmail.size !== users.size) {
-    history.violate('an address has several users', { addresses: byEmail.size, users: users.size });
+    history.violate('an email address has several users', { addresses: byEmail.size, users: users.size });
   }
   for (const registration of ledger.registrations.values()) {
     const { email, outcome, userId } = registration;
@@ -45,16 +45,17 @@ function checkRegistrations({ ledger, history, users, erased }: Evidence): void 
   for (const email of byEmail.keys()) history.violate('a user whom nobody registered', { email });
 }
 
-/** Checks that a user has the address and the group that the app was told. */
+/** Checks that a user has the email address and the group that the app knows. */
 function checkUser(
   { email: first, userId = '', person }: Registration,
   { email, home_group_id }: UserDocument,
   { ledger, history }: Pick<Evidence, 'ledger' | 'history'>,
 ): void {
-  const notified = ledger.accounts.get(userId)?.person.holds.map((pair) => pair.email) ?? [first];
-  if (!notified.includes(email)) history.violate('a user has another address than told', { userId, notified, email });
+  const known = ledger.accounts.get(userId)?.person.holds.map((pair) => pair.email) ?? [first];
+  if (!known.includes(email))
+    history.violate('a user has another email address than its app', { userId, known, email });
   if (person.groupId !== undefined && home_group_id !== person.groupId) {
-    history.violate('a user is in another group than told', { email, notified: person.groupId, home_group_id });
+    history.violate('a user is in another group than its app', { email, expected: person.groupId, home_group_id });
   }
 }
 
@@ -80,30 +81,30 @@ async function checkGroups({ history, collections, users }: Evidence): Promise<v
 async function checkInvites({ ledger, history, collections, users }: Evidence): Promise<void> {
   const emails = new Set([...users.values()].map(({ email }) => email));
   const done = [...ledger.registrations.values()].filter(
-    // An acknowledged user may have changed the address since, or be erased.
+    // An acknowledged user may have changed the email address since, or be erased.
     ({ outcome, email }) => outcome === 'acknowledged' || emails.has(email),
   );
   const registered = Map.groupBy(done, ({ invite }) => invite);
   const stored = new Map((await collections.invites.find().toArray()).map((invite) => [invite._id, invite]));
   for (const { token, maxUses, accepted, perhapsAccepted } of ledger.invites.values()) {
     const uses = stored.get(token)?.uses;
-    const least = (registered.get(token)?.length ?? 0) + accepted;
-    const detail = { token, uses, least, most: least + perhapsAccepted, maxUses };
+    const min = (registered.get(token)?.length ?? 0) + accepted;
+    const detail = { token, uses, min, max: min + perhapsAccepted, maxUses };
     if (uses === undefined) history.violate('an invite that was acknowledged is not there', detail);
-    else if (uses < least || uses > least + perhapsAccepted) history.violate('an invite has other uses', detail);
+    else if (uses < min || uses > min + perhapsAccepted) history.violate('an invite has other uses', detail);
     else if (maxUses !== null && uses > maxUses) history.violate('an invite was used too often', detail);
   }
 }
 
-/** Checks that a session is live or has ended as its app was told, and that live sessions name their user's group. */
+/** Checks that a session is live or has ended as its app knows, and that live sessions name their user's group. */
 async function checkSessions({ ledger, history, collections, users, erased }: Evidence): Promise<void> {
   const left = new Set(ledger.sessions.keys());
   for await (const { _id, user_id, is_revoked, revoked_reason, claims } of collections.sessions.find()) {
     left.delete(_id);
-    const notified = ledger.sessions.get(_id)?.state;
-    const detail = { sessionId: _id, user_id, notified, revoked_reason };
-    if (notified === 'live' && is_revoked) history.violate('a session that its app has is revoked', detail);
-    if (notified === 'ended' && !is_revoked) history.violate('a session that was ended is live', detail);
+    const expected = ledger.sessions.get(_id)?.state;
+    const detail = { sessionId: _id, user_id, expected, revoked_reason };
+    if (expected === 'live' && is_revoked) history.violate('a session that its app has is revoked', detail);
+    if (expected === 'ended' && !is_revoked) history.violate('a session that was ended is live', detail);
     const group = users.get(user_id)?.home_group_id;
     if (!is_revoked && claims.home_group_id !== group) {
       history.violate('a live session speaks of another group', { ...detail, group, claims });

@@ -51,7 +51,7 @@ function checkArrivals({ name, received, hasKey }: Subscriber, history: History,
   for (const [id, { event }] of received) {
     const row = written.get(id);
     const detail = { subscriber: name, id, type: event.type };
-    if (row === undefined) history.violate('a subscriber was told of what has not happened', detail);
+    if (row === undefined) history.violate('a subscriber was notified of what has not happened', detail);
     else if (isForNobody(row)) history.violate('an event for nobody was delivered', detail);
     if (!hasKey && 'secret' in event.data) history.violate('a subscriber without a key has a secret', detail);
   }
@@ -71,7 +71,7 @@ function checkRegistered({ name, received }: Subscriber, ledger: Ledger, history
     const isKnown = facts.users.has(userId) || facts.erased.has(userId);
     const fault = isKnown
       ? findFault(event, facts.users.get(userId), registrations.get(userId))
-      : 'a subscriber was told of nobody';
+      : 'a subscriber was notified of nobody';
     if (fault !== undefined) history.violate(fault, { subscriber: name, id, userId, data });
   }
   for (const userId of [...facts.users.keys(), ...facts.erased.keys()]) {
@@ -89,8 +89,8 @@ function findFault(
   user: UserDocument | undefined,
   registration: Registration | undefined,
 ): string | undefined {
-  const notified = registration?.firstGroupId ?? data.home_group_id;
-  const isRight = data.user_id === subject && data.home_group_id === notified;
+  const expected = registration?.firstGroupId ?? data.home_group_id;
+  const isRight = data.user_id === subject && data.home_group_id === expected;
   const isOfThen = user === undefined || data.registered_at === user.created_at.toISOString();
-  return isRight && isOfThen ? undefined : 'a subscriber was told something else than the app';
+  return isRight && isOfThen ? undefined : 'a subscriber was notified of something else than the app';
 }

@@ -24,7 +24,7 @@ export async function readFacts({ users, outbox }: Pick<Collections, 'users' | '
   };
 }
 
-/** Returns true if the row is an event for no subscriber, about an address without an account, or a taken one. */
+/** Returns true if the row is an event for no subscriber, about an email address without an account, or a taken one. */
 export function isForNobody({ state, deliveries, discarded }: OutboxDocument): boolean {
   return state === 'delivered' && Object.keys({ ...deliveries, ...discarded }).length === 0;
 }

@@ -4,7 +4,7 @@ import type { FaultStack } from '../stack/start-fault-stack.ts';
 /** One kind of fault, and its repair. */
 export interface FaultKind {
   readonly name: string;
-  /** True if a process is killed without notice. */
+  /** True if a process is killed without warning. */
   readonly isKill: boolean;
   /** The shortest and the longest duration of the fault, in milliseconds. */
   readonly holdMs: readonly [number, number];

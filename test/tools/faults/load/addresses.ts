@@ -5,10 +5,10 @@ import { isDoubtful, takeChallenge } from './codes.ts';
 import { adopt, beginChange, doubt, heldBy } from './credentials.ts';
 import { callAuthorized, doubtSessions, endSessions, pick } from './sessions.ts';
 
-/** Share of changes that are undone from the old address. */
+/** Share of changes that are undone from the old email address. */
 const undone = 0.4;
 
-/** Requests a code to a new address. */
+/** Requests a code to a new email address. */
 export async function askForEmail(app: App): Promise<void> {
   const { person } = app;
   const email = `Person-${person.id}-${randomUUID().slice(0, 8)}@Example.com`;
@@ -19,7 +19,7 @@ export async function askForEmail(app: App): Promise<void> {
   takeChallenge(app, { purpose: 'email_change', email, wasUnsure: answered.wasUnsure }, answered.reply);
 }
 
-/** Changes the address with the code from the new one, which ends the user's other sessions. */
+/** Changes the email address with the code from the new one, which ends the user's other sessions. */
 export async function changeEmail(app: App, errand: Errand, code: string): Promise<void> {
   const { person, device } = app;
   person.errand = undefined;
@@ -39,7 +39,7 @@ export async function changeEmail(app: App, errand: Errand, code: string): Promi
   else for (const change of changes) change.outcome = 'none';
 }
 
-/** Gives the account its former address back, which ends all sessions and voids the password. */
+/** Gives the account its former email address back, which ends all sessions and makes the password unusable. */
 export async function undoEmail(app: App, email: string, undo_token: string): Promise<void> {
   const { world, person } = app;
   person.wantedEmail = undefined;

@@ -17,7 +17,7 @@ export interface AppRequest {
   readonly body?: object;
   readonly accessToken?: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** The client's network, as a proxy tells it. */
+  /** The client's network, as a proxy reports it. */
   readonly network?: string | undefined;
 }
 

@@ -5,13 +5,13 @@ import type { AccountRecord, ChangeRecord, Credentials, Deletion, Ledger, Sessio
 
 /** Everything that was mailed to users. */
 export interface Mailbox {
-  /** Returns a challenge's code and address, if the code has arrived. */
+  /** Returns a challenge's code and email address, if the code has arrived. */
   codeOf(challengeId: string): { readonly email: string; readonly code: string } | undefined;
   /** Returns true if a mail to the address contained the text. */
   wasMailed(email: string, text: string): boolean;
   /**
-   * Removes and returns the token of the newest notice to the address of a change that can be undone. No token comes
-   * twice.
+   * Removes and returns the token of the newest notification to the email address of a change that can be undone. No
+   * token comes twice.
    */
   takeUndoToken(email: string): string | undefined;
   /** Returns the token that stops the removal of a second factor at that time. */
@@ -55,7 +55,7 @@ export interface Device {
 export interface Errand {
   readonly purpose: 'password_reset' | 'email_change' | 'account_deletion';
   readonly challengeId: string;
-  /** The address to which the code is sent. */
+  /** The email address to which the code is sent. */
   readonly email: string;
   /** True if an earlier request without an answer may overtake this one, and end its challenge. */
   readonly wasUnsure: boolean;
@@ -67,7 +67,7 @@ export interface Errand {
 export interface Person {
   readonly id: number;
   readonly random: () => number;
-  /** Possible pairs of address and password, the likeliest first, never empty. Exactly one pair can log in. */
+  /** Possible pairs of email address and password, the likeliest first, never empty. Exactly one pair can log in. */
   holds: readonly Credentials[];
   readonly devices: readonly Device[];
   /** Milliseconds for which the person's apps wait for an answer. */
@@ -77,7 +77,7 @@ export interface Person {
   /** Changes that have taken effect if the first pair of {@link holds} can log in. */
   unsureChanges?: readonly ChangeRecord[] | undefined;
   errand?: Errand | undefined;
-  /** The former address to which the user wants to return. */
+  /** The former email address to which the user wants to return. */
   wantedEmail?: string | undefined;
   deletion?: Deletion | undefined;
   /** The user's group, as the answers say; undefined while a change of group has no answer. */
@@ -103,7 +103,7 @@ export interface Caller {
 export interface Call {
   readonly kind: string;
   readonly sort: Sort;
-  /** Creates the request, anew for each attempt, because there may be newer tokens. */
+  /** Builds the request anew for each attempt, because there may be newer tokens. */
   readonly request: () => AppRequest;
 }
 

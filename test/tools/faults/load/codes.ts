@@ -20,7 +20,7 @@ export function takeChallenge(
   person.errand = { ...code, challengeId: String(reply.data.challenge_id), askedAt: world.history.now() };
 }
 
-/** Requests a code to the account's address, without a session. */
+/** Requests a code to the account's email address, without a session. */
 export async function askForCode(app: App, purpose: 'password_reset' | 'account_deletion'): Promise<void> {
   const { person, device } = app;
   const { email } = heldBy(person);
@@ -43,7 +43,7 @@ export function arrivedCode({ world, person }: App): string | undefined {
   }
   const mail = world.mailbox.codeOf(errand.challengeId);
   if (mail !== undefined && mail.email !== errand.email) {
-    world.history.violate('a code went to another address', { person: person.id, errand, to: mail.email });
+    world.history.violate('a code went to another email address', { person: person.id, errand, to: mail.email });
   }
   if (mail === undefined) return;
   // Every other user reads the code in a mail, and the others take it from the webhook.

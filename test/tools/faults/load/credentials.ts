@@ -23,7 +23,7 @@ export interface CredentialChange {
   readonly changes: readonly ChangeRecord[];
 }
 
-/** Records that the change has taken effect, so that the earlier address and password are void. */
+/** Records that the change has taken effect, so that the earlier email address and password are unusable. */
 export function adopt(person: Person, { to, changes }: CredentialChange): void {
   for (const change of changes) change.outcome = 'done';
   const before = heldBy(person);
@@ -37,7 +37,7 @@ export function doubt(person: Person, { to, changes }: CredentialChange): void {
   person.unsureChanges = changes;
 }
 
-/** Records which address and password are valid, after a login has shown this. */
+/** Records which email address and password are valid, after a login has shown this. */
 export function settle(person: Person, pair: Credentials): void {
   const [first, ...others] = person.holds;
   if (others.length === 0) return;
@@ -86,25 +86,25 @@ export function meetDeletion({ world, person }: App, { status, details }: Reply)
   const { deletion } = person;
   const isGone = status === 401;
   const deletesAt = isGone ? 0 : Date.parse(String(details.deletes_at));
-  const notified = deletion?.deletesAt;
-  const detail = { person: person.id, notified, deletesAt };
+  const expected = deletion?.deletesAt;
+  const detail = { person: person.id, expected, deletesAt };
   if (deletion === undefined) world.history.violate('an account is deleted that nobody has deleted', detail);
-  else if (notified !== undefined && (isGone ? !isDue(deletion) : notified !== deletesAt)) {
-    world.history.violate('an account is deleted at another time than told', detail);
+  else if (expected !== undefined && (isGone ? !isDue(deletion) : expected !== deletesAt)) {
+    world.history.violate('an account is deleted at another time than announced', detail);
   }
   const ordered = lastOrder(person);
   if (ordered !== undefined) ordered.outcome = 'done';
   person.deletion = { deletesAt };
 }
 
-/** Logs in with an address and password that are no longer valid. This must be refused. */
+/** Logs in with an email address and password that are no longer valid. This must be refused. */
 export async function tryFormer(app: App): Promise<void> {
   const { world, person, device } = app;
   const pair = person.account?.former.at(-1);
   if (pair === undefined) return;
   const body = { ...pair, device_id: device.deviceId };
   const request = () => requestTo('logIn', body);
-  const { reply } = await callUntilAnswered(app, { kind: 'login, void', sort: 'write', request });
+  const { reply } = await callUntilAnswered(app, { kind: 'login, unusable', sort: 'write', request });
   if (reply === undefined || reply.status === 401) return;
-  world.history.violate('a void password was not refused', { person: person.id, status: reply.status });
+  world.history.violate('an unusable password was not refused', { person: person.id, status: reply.status });
 }

@@ -1,4 +1,4 @@
-/** Everything that the apps were told, for a comparison with the stores. */
+/** Everything that the apps recorded, for a comparison with the stores. */
 export interface Ledger {
   /** Registrations by e-mail address. */
   readonly registrations: Map<string, Registration>;
@@ -22,7 +22,7 @@ export interface Registration {
   firstGroupId?: string;
 }
 
-/** An address and a password. Without a password nobody can log in until a reset. */
+/** An email address and a password. Without a password nobody can log in until a reset. */
 export interface Credentials {
   readonly email: string;
   readonly password: string | undefined;
@@ -50,17 +50,17 @@ export interface ChangeRecord {
   outcome: 'done' | 'perhaps' | 'none';
 }
 
-/** Everything that an account's user was told about the account since its registration. */
+/** Everything that an account's user has learned about the account since its registration. */
 export interface AccountRecord {
   readonly userId: string;
   readonly person: {
     readonly id: number;
-    /** Pairs of address and password, of which exactly one can log in. There are several if answers are missing. */
+    /** Pairs of email address and password, of which exactly one can log in: several if answers are missing. */
     readonly holds: readonly Credentials[];
     readonly deletion?: Deletion | undefined;
   };
   readonly changes: ChangeRecord[];
-  /** Pairs of address and password that could log in once, but must not any more. */
+  /** Pairs of email address and password that could log in once, but must not any more. */
   readonly former: Credentials[];
 }
 
@@ -76,7 +76,7 @@ export interface SessionRecord {
   state: 'live' | 'unsure' | 'ended';
   /** True if the session's app logs in again on its device, or has done so. */
   isReplaced?: boolean;
-  /** The time at which the session's app was told of its end, by the history's clock. */
+  /** The time at which the session's app was notified of its end, by the history's clock. */
   endedAt?: number;
   /** The session's streams that the app has open. */
   readonly streams: Set<{ isOpen(): boolean }>;
@@ -86,7 +86,7 @@ export interface InviteRecord {
   readonly token: string;
   readonly groupId: string;
   readonly maxUses: number | null;
-  /** Number of users who were told that they joined with the invite. */
+  /** Number of users who got the answer that they joined with the invite. */
   accepted: number;
   /** Number of users who may have joined with the invite, because they got no answer. */
   perhapsAccepted: number;

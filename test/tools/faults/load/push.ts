@@ -17,7 +17,7 @@ function onClose(app: App, session: SessionRecord, stream: AppStream, code: numb
   session.streams.delete(stream);
   // This concerns also a stream that the app has replaced. It gets 4005, which requires no reaction.
   if (session.isReplaced && saysLogIn.has(code)) {
-    world.history.violate('an app that had logged in again was told to log in', detail);
+    world.history.violate('an app that had logged in again was asked to log in', detail);
   }
   world.history.note('stream closed', detail);
   if (device.stream !== stream) return;
@@ -37,7 +37,7 @@ export function onFrame({ world, person }: App, session: SessionRecord, frame: S
   world.history.note('a new device seen', detail);
   const owner = world.ledger.sessions.get(sessionId)?.userId ?? person.userId;
   if (owner !== person.userId || sessionId === session.sessionId) {
-    world.history.violate('an app was told of a new device that is not another one of its user', detail);
+    world.history.violate('an app was notified of a new device that is not another one of its user', detail);
   }
 }
 

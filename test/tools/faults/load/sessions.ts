@@ -34,7 +34,7 @@ function takeTokens({ world, person, device }: App, { data }: Reply): void {
   }
   if (person.groupId !== undefined && person.groupId !== tokens.home_group_id) {
     const { groupId } = person;
-    world.history.violate('tokens name another group than the app was told', { person: person.id, groupId, sessionId });
+    world.history.violate('tokens name another group than the app knows', { person: person.id, groupId, sessionId });
   }
 }
 
@@ -54,7 +54,7 @@ async function sendLogin(app: App, pair: Credentials): Promise<Reply | undefined
   return (await callUntilAnswered(app, { kind: 'login', sort: 'write', request })).reply;
 }
 
-/** Tries each possible pair of address and password, until an answer shows which pair is valid. */
+/** Tries each possible pair of email address and password, until an answer shows which pair is valid. */
 export async function logIn(app: App): Promise<void> {
   const { world, person } = app;
   let refusal: Reply | undefined;
@@ -90,7 +90,7 @@ export function doubtSessions({ person }: App, spare?: Device): void {
   }
 }
 
-/** Records that the sessions of the user's devices, except `spare`, have ended, as the app was told. */
+/** Records that the sessions of the user's devices, except `spare`, have ended, as the app knows. */
 export function endSessions({ world, person }: App, spare?: Device): void {
   for (const device of person.devices) if (device !== spare) endSession({ world, person, device });
 }

@@ -45,7 +45,7 @@ export async function register(world: World, person: Person): Promise<void> {
     return;
   }
   registration.outcome = 'refused';
-  // A 409 would be wrong too. The address is unique, so only the registration's own first attempt could have taken it.
+  // A 409 would be wrong too: only the registration's own first attempt could have taken the email address.
   const isOver = invite !== undefined && (reply.status === 410 || reply.status === 404);
   if (!isOver) world.history.violate('a registration was refused', { email, ...pick(reply) });
 }
@@ -119,7 +119,7 @@ export async function readAccount(app: App): Promise<void> {
   const isRight = data.user_id === person.userId && person.holds.some(({ email }) => email === data.email);
   if (status === 200 && isRight) return;
   const detail = { person: person.id, email: data.email, ...pick(answered.reply) };
-  world.history.violate('an account shows something else than its app was told', detail);
+  world.history.violate('an account shows something else than its app knows', detail);
 }
 
 /** Reads the devices or the group, which must match the app's earlier answers. */
@@ -137,6 +137,6 @@ export async function read(app: App): Promise<void> {
     : Array.isArray(data.sessions) && data.sessions.some((session) => session.session_id === sessionId);
   if (status !== 200 || !isRight) {
     const detail = { person: person.id, name, groupId, sessionId, ...pick(answered.reply) };
-    world.history.violate('a read shows something else than the app was told', detail);
+    world.history.violate('a read shows something else than the app knows', detail);
   }
 }

@@ -35,7 +35,7 @@ type Step = readonly [weight: number, run: (app: App) => Promise<unknown>, isPos
 /** Returns true if no change of the user's account is in doubt, so that another may begin. */
 const hasSettledAccount = ({ person }: App) => isSettled(person);
 
-/** Changes that verify the address. For an account without such a change, a deletion by code voids the password. */
+/** Changes that verify the email address. Without such a change, a deletion by code makes the password unusable. */
 const proofs: readonly ChangeKind[] = ['reset', 'email_changed', 'email_undone'];
 const hasVerifiedEmail = ({ person }: App) =>
   person.account?.changes.some(({ kind, outcome }) => outcome === 'done' && proofs.includes(kind)) === true;

@@ -29,10 +29,10 @@ export const register: Action = async (user, app) => {
     ? ({ space_creation_mode: 'JOIN_EXISTING', invite_token: invite } as const)
     : ({ space_creation_mode: 'CREATE_NEW_HOME' } as const);
   const work = (auth: App['auth']) => auth.register({ email, password, ...space });
-  const notified = await attempt(user, app, 'register', work, overInvite);
-  if (notified instanceof AuthError) {
+  const answer = await attempt(user, app, 'register', work, overInvite);
+  if (answer instanceof AuthError) {
     // The registration was refused because of this invite, so the user fills in a new form, and nobody is registered.
-    if (overInvite.has(notified.code)) {
+    if (overInvite.has(answer.code)) {
       form.outcome = 'refused';
       user.household.invite = undefined;
       user.registration = undefined;
@@ -40,18 +40,18 @@ export const register: Action = async (user, app) => {
     return;
   }
   form.outcome = 'acknowledged';
-  form.userId = notified.user_id;
-  form.firstGroupId = notified.home_group_id;
+  form.userId = answer.user_id;
+  form.firstGroupId = answer.home_group_id;
 };
 
 export const logIn: Action = async (user, app) => {
   const { figures } = user;
   user.isLoginUnsure = true;
   user.wantsOut = false;
-  const notified = await openSession(user, app);
-  if (notified instanceof AuthError) return;
+  const answer = await openSession(user, app);
+  if (answer instanceof AuthError) return;
   user.isLoginUnsure = false;
-  user.sessionId = notified.session_id;
+  user.sessionId = answer.session_id;
   figures.sessions += 1;
 };
 
@@ -73,19 +73,19 @@ export const read: Action = async (user, app) => {
 };
 
 const readAccount: Action = async (user, app) => {
-  const notified = await attempt(user, app, 'account.find', (auth) => auth.account.find());
-  if (notified instanceof AuthError || notified.user_id === user.registration?.userId) return;
+  const answer = await attempt(user, app, 'account.find', (auth) => auth.account.find());
+  if (answer instanceof AuthError || answer.user_id === user.registration?.userId) return;
   user.world.history.violate('an app of the client read the account of somebody else', { user: user.id });
 };
 
 const readSessions: Action = async (user, app) => {
   const { sessionId } = user;
-  const notified = await attempt(user, app, 'sessions.list', (auth) => auth.sessions.list());
+  const answer = await attempt(user, app, 'sessions.list', (auth) => auth.sessions.list());
   // A login without an answer may have replaced the session.
   if (
     user.isLoginUnsure ||
-    notified instanceof AuthError ||
-    notified.sessions.some(({ session_id }) => session_id === sessionId)
+    answer instanceof AuthError ||
+    answer.sessions.some(({ session_id }) => session_id === sessionId)
   )
     return;
   user.world.history.violate('an app of the client does not find its own session', { user: user.id, sessionId });
@@ -97,8 +97,8 @@ export const move: Action = async (user, app) => {
   const { invite } = household;
   if (isHost) {
     if (invite !== undefined) return;
-    const notified = await attempt(user, app, 'invites.create', (auth) => auth.invites.create());
-    if (!(notified instanceof AuthError)) household.invite = notified.invite_token;
+    const answer = await attempt(user, app, 'invites.create', (auth) => auth.invites.create());
+    if (!(answer instanceof AuthError)) household.invite = answer.invite_token;
   } else if (invite === undefined || random() < 0.5) {
     await attempt(user, app, 'group.leave', (auth) => auth.group.leave());
   } else {

@@ -26,7 +26,7 @@ export async function checkSdkUsers(evidence: SdkEvidence): Promise<void> {
   ]);
   for (const { id, phone } of evidence.users) {
     for (const said of phone.secrets.leaks()) {
-      evidence.history.violate('an app of the client has told a secret', { user: id, said: said.split('\n')[0] });
+      evidence.history.violate('an app of the client has revealed a secret', { user: id, said: said.split('\n')[0] });
     }
   }
 }
@@ -67,13 +67,13 @@ async function findFault(user: SdkUser): Promise<Fault | undefined> {
   return auth.stream.isOpen() ? undefined : { what: 'the stream of a signed-in user of the client is not open' };
 }
 
-/** Checks that every account has the way in that its app was told of. */
+/** Checks that every account has the sign-in method that its app knows. */
 async function checkSignInMethods({ users, history, collections }: SdkEvidence): Promise<void> {
   for (const { id, signInMethod, hasSignInMethod, registration } of users) {
     if (!hasSignInMethod || registration?.userId === undefined) continue;
     const stored = await collections.users.findOne({ _id: registration.userId });
     const has = signInMethod === 'totp' ? stored?.totp !== undefined : (stored?.passkeys ?? []).length > 0;
-    if (!has) history.violate('a way in of a user of the client is gone', { user: id, signInMethod });
+    if (!has) history.violate('a sign-in method of a user of the client is gone', { user: id, signInMethod });
   }
 }
 

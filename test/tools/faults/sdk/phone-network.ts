@@ -16,7 +16,7 @@ export interface NetworkOptions {
 export interface PhoneNetwork extends Switch {
   readonly fetch: Platform['fetch'];
   readonly WebSocket: NonNullable<Platform['WebSocket']>;
-  /** Breaks all connections without a notice. */
+  /** Breaks all connections without warning. */
   cut(): void;
   /** Returns the number of refreshes that were answered with 200. */
   refreshes(): number;

@@ -41,13 +41,13 @@ export interface SdkUser {
   readonly isHost: boolean;
   readonly household: Household;
   readonly phone: Phone;
-  /** The way in that the user adds, or the password alone. */
+  /** The sign-in method that the user adds, or the password alone. */
   readonly signInMethod: 'password' | 'totp' | 'passkey';
   readonly figures: SdkFigures;
   /** Sessions that the user has logged out. */
   readonly loggedOut: Set<string>;
   registration: Registration | undefined;
-  /** True if an answer said that the account has the way in. */
+  /** True if an answer said that the account has the sign-in method. */
   hasSignInMethod: boolean;
   /** Seed of the user's latest authenticator app. */
   secret: string | undefined;

@@ -16,13 +16,13 @@ const none: Excuses = new Set();
 const maxPasskeys = 5;
 const stepMs = 30_000;
 
-/** Returns true if the user still has to add the way in besides the password. */
+/** Returns true if the user still has to add the sign-in method besides the password. */
 export function lacksSignInMethod({ signInMethod, hasSignInMethod, phone }: SdkUser): boolean {
   if (signInMethod === 'password' || hasSignInMethod) return false;
   return signInMethod === 'totp' || phone.authenticator.credentialIds.length < maxPasskeys;
 }
 
-/** Adds the user's way in besides the password. */
+/** Adds the user's sign-in method besides the password. */
 export async function addSignInMethod(user: SdkUser, app: App): Promise<void> {
   await (user.signInMethod === 'totp' ? switchOn(user, app) : addPasskey(user, app));
 }
@@ -43,16 +43,16 @@ async function switchOn(user: SdkUser, app: App): Promise<void> {
   const code = nextCode(user);
   if (code === undefined) return;
   const confirm = (auth: App['auth']) => auth.secondFactor.confirmTotp({ factor_id, code });
-  const notified = await attempt(user, app, 'confirmTotp', confirm, used);
-  if (notified instanceof AuthError) return;
+  const answer = await attempt(user, app, 'confirmTotp', confirm, used);
+  if (answer instanceof AuthError) return;
   user.hasSignInMethod = true;
-  for (const each of notified.recovery_codes) phone.secrets.add(each);
+  for (const each of answer.recovery_codes) phone.secrets.add(each);
 }
 
 async function addPasskey(user: SdkUser, app: App): Promise<void> {
   const create = (auth: App['auth']) => auth.passkeys.create({ current_password: user.password });
-  const notified = await attempt(user, app, 'passkeys.create', create, unsure);
-  if (!(notified instanceof AuthError)) user.hasSignInMethod = true;
+  const answer = await attempt(user, app, 'passkeys.create', create, unsure);
+  if (!(answer instanceof AuthError)) user.hasSignInMethod = true;
 }
 
 /** Returns a code of the authenticator app that was not sent yet; undefined if the next one is not shown yet. */
@@ -66,7 +66,7 @@ function nextCode(user: SdkUser): string | undefined {
 
 type Session = Awaited<ReturnType<App['auth']['logIn']>>;
 
-/** Logs in by the way in that the user has, or by the password and, if the account demands it, the second factor. */
+/** Logs in by the user's sign-in method, or by the password and, if the account demands it, the second factor. */
 export async function openSession(user: SdkUser, app: App): Promise<Session | AuthError> {
   const { email, password, signInMethod, hasSignInMethod, secret, phone, figures, random } = user;
   if (signInMethod === 'passkey' && phone.authenticator.credentialIds.length > 0 && random() < 0.7) {
@@ -81,11 +81,11 @@ export async function openSession(user: SdkUser, app: App): Promise<Session | Au
     return opened;
   }
   const excuses = secret === undefined ? none : demanded;
-  const notified = await attempt(user, app, 'logIn', (auth) => auth.logIn({ email, password }), excuses);
-  if (!(notified instanceof AuthError) || !demanded.has(notified.code)) return notified;
+  const answer = await attempt(user, app, 'logIn', (auth) => auth.logIn({ email, password }), excuses);
+  if (!(answer instanceof AuthError) || !demanded.has(answer.code)) return answer;
   user.hasSignInMethod = true;
   const code = nextCode(user);
-  if (code === undefined) return notified;
+  if (code === undefined) return answer;
   const proof = { method: 'totp', code, trust_device: random() < 0.3 } as const;
   const confirmed = await attempt(user, app, 'secondFactor.confirm', (auth) => auth.secondFactor.confirm(proof), used);
   if (!(confirmed instanceof AuthError)) figures.bySecondFactor += 1;

@@ -15,7 +15,7 @@ const putBackMs = 61_000;
 const sweepMs = 60_000;
 const patienceMs = 60_000;
 
-/** Compares the accounts of these users with what they were told. */
+/** Compares the accounts of these users with the answers that they got. */
 export async function checkSignInUsers(
   { federated, guarded, guessed }: SignInUsers,
   stores: Stores,
@@ -31,15 +31,15 @@ async function checkIdentity(user: FederatedUser, { users, sessions }: Stores): 
   const { sub, registration, logins } = user;
   const holders = await users.find({ identities: { $elemMatch: { provider: providerName, sub } } }).toArray();
   const ids = holders.map(({ _id }) => _id);
-  const notified = registration.userId;
-  const isRight = notified === undefined ? ids.length <= 1 : ids.join() === notified;
-  if (!isRight) violate(user, 'an identity has not one account', { ids, notified });
+  const expected = registration.userId;
+  const isRight = expected === undefined ? ids.length <= 1 : ids.join() === expected;
+  if (!isRight) violate(user, 'an identity has not one account', { ids, expected });
   const opened = await sessions.countDocuments({ user_id: { $in: ids } });
   if (opened > logins) violate(user, 'challenges have opened more than one session each', { opened, logins });
 }
 
 /**
- * Checks that the removal is ordered as the user was told, and that a login needs the factor. Then every other removal
+ * Checks that the removal is ordered as its user knows, and that a login needs the factor. Then every other removal
  * is put back, so that it is due: from then on the password is enough, before the worker removes the factor and after.
  */
 async function checkRemoval(user: GuardedUser, { users }: Stores): Promise<void> {
@@ -48,7 +48,7 @@ async function checkRemoval(user: GuardedUser, { users }: Stores): Promise<void>
   const due = stored?.removal?.due_at.toISOString();
   const isRight = stored !== undefined && (dueAt === 'perhaps' || dueAt === (due ?? 'none'));
   if (!isRight)
-    violate(user, 'a removal is not ordered as its user was told', { dueAt, due, isOn: stored !== undefined });
+    violate(user, 'a removal is not ordered as its user was notified', { dueAt, due, isOn: stored !== undefined });
   await expectLogin(user, 403);
   if (due === undefined || user.id % 2 === 0) return;
   await users.updateOne({ email }, { $set: { 'totp.removal.due_at': new Date(Date.now() - putBackMs) } });

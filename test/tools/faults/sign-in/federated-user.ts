@@ -57,7 +57,7 @@ export async function logInByProvider(user: FederatedUser): Promise<void> {
   }
   const userId = String(reply.data.user_id);
   if (registration.userId !== undefined && registration.userId !== userId) {
-    violate(user, 'one identity has two accounts', { userId, notified: registration.userId });
+    violate(user, 'one identity has two accounts', { userId, expected: registration.userId });
   }
   registration.userId = userId;
   registration.outcome = 'acknowledged';

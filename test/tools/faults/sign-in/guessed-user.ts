@@ -28,7 +28,7 @@ export interface GuessedUser extends SignInUser {
   readonly wrongCode: string;
   /** A wrong guess by each path; none before the thief has prepared them, and once a session or challenge is over. */
   guesses: readonly Attempt[];
-  /** Wrong guesses that got a verdict, by the count that has them: of a mailed code, or of Redis since it was emptied. */
+  /** Wrong guesses that got a verdict, by the count that has them: of a mailed code, or of Redis since its loss. */
   readonly verdicts: Map<unknown, number>;
   sent: number;
 }
@@ -170,10 +170,10 @@ export function checkGuesses(user: GuessedUser, faults: readonly { readonly name
   // Without Redis each process of the api counts five factors in a quarter of an hour.
   const processes = 2 * (1 + timesOf(/the api|every process/));
   const alone = secret === 'factor' ? 5 * processes * Math.ceil(world.history.now() / quarterMs) : 0;
-  const most = secret === 'code' ? 4 : sharedTotal + ownTotal + lost + alone;
+  const max = secret === 'code' ? 4 : sharedTotal + ownTotal + lost + alone;
   for (const [by, count] of verdicts) {
-    const detail = { secret, by, count, most, sent };
+    const detail = { secret, by, count, max, sent };
     world.history.note('guesses', detail);
-    if (count > most) violate(user, 'more wrong guesses got a verdict than the total allows', detail);
+    if (count > max) violate(user, 'more wrong guesses got a verdict than the total allows', detail);
   }
 }

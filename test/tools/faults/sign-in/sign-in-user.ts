@@ -16,7 +16,7 @@ export interface SignInWorld extends World {
   redisAge: number;
 }
 
-/** A user with another way in than the password alone, who does one thing at a time. */
+/** A user with another sign-in method than the password alone, who does one thing at a time. */
 export interface SignInUser {
   readonly world: SignInWorld;
   readonly id: number;

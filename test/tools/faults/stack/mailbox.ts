@@ -23,11 +23,11 @@ export async function createMailbox(): Promise<FilledMailbox> {
   const { publicKey, privateKey } = await generateKeyPair('ECDH-ES', { crv: 'P-256' });
   const codes = new Map<string, { readonly email: string; readonly code: string }>();
   const undoTokens = new Map<string, string>();
-  /** Tokens that stop removals, by the address and the time of the removal. */
+  /** Tokens that stop removals, by the email address and the time of the removal. */
   const stopTokens = new Map<string, string>();
-  /** Tokens that were used, which are kept because their notice may be delivered again. */
+  /** Tokens that were used, which are kept because their notification may be delivered again. */
   const usedTokens = new Set<string>();
-  /** The text of the mails to each address. */
+  /** The text of the mails to each email address. */
   const mails = new Map<string, string>();
   return {
     encryptTo: await exportJWK(publicKey),

@@ -15,7 +15,7 @@ export interface WebhookSubscriber {
   readonly name: string;
   /** The webhook's entry in `EVENT_SUBSCRIBERS`. */
   readonly configuration: object;
-  /** True if the webhook receives addresses and codes. */
+  /** True if the webhook receives email addresses and codes. */
   readonly hasKey: boolean;
   /** The events by id, each with its number of deliveries. */
   readonly received: ReadonlyMap<string, ReceivedEvent>;

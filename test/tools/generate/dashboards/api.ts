@@ -49,7 +49,7 @@ const passwords: Row = {
     ),
     lines([[rate('auth_password_hashes_shed_total', 'reason'), '{{reason}}']], {
       title: 'Shed',
-      description: 'full: no place in the queue; late: waited too long. Answered with 503 ERR-OVERLOADED.',
+      description: 'full: no slot in the queue; late: waited too long. Answered with 503 ERR-OVERLOADED.',
       unit: 'ops',
     }),
   ],
@@ -76,7 +76,7 @@ const registrations: Row = {
     }),
     lines([[rate('auth_revocation_feed_reads_total', 'secret, content'), '{{secret}} {{content}}']], {
       title: 'Revocation feed',
-      description: 'Questions of siblings by their secret; page: a reading of more than 5,000 denials.',
+      description: 'Questions of internal services by their secret; page: a reading of more than 5,000 denials.',
       unit: 'ops',
     }),
     lines([[rate('access_token_lookups_total', 'result'), '{{result}}']], {
@@ -143,7 +143,7 @@ const providers: Row = {
   panels: [
     lines([[rate('auth_provider_logins_total', 'provider, outcome'), '{{provider}} {{outcome}}']], {
       title: 'Logins, registrations and links',
-      description: 'Of right ID tokens. address_taken: people log in another way first.',
+      description: 'Of right ID tokens. address_taken: people log in by another method first.',
       unit: 'ops',
     }),
     lines([[rate('auth_provider_tokens_total', 'provider, result', 'result!="accepted"'), '{{provider}} {{result}}']], {

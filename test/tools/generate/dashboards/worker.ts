@@ -35,9 +35,9 @@ const events: Row = {
     lines(
       [
         [`max by (subscriber) (auth_dead_letters${of()})`, '{{subscriber}}'],
-        [`max by (subscriber) (auth_subscriber_parked${of()})`, '{{subscriber}} parked'],
+        [`max by (subscriber) (auth_subscriber_parked${of()})`, '{{subscriber}} suspended'],
       ],
-      { title: 'Dead letters, parked subscribers', description: 'authctl events list --dead-letters', unit: 'short' },
+      { title: 'Dead letters, suspensions', description: 'authctl events list --dead-letters', unit: 'short' },
     ),
   ],
 };
@@ -85,7 +85,7 @@ const mails: Row = {
   panels: [
     lines([[rate('auth_mails_total', 'purpose', 'outcome="sent"'), '{{purpose}}']], {
       title: 'Mails sent',
-      description: 'Codes and notices, by purpose.',
+      description: 'Codes and notifications, by purpose.',
       unit: 'ops',
     }),
     lines([[rate('auth_mails_total', 'purpose, outcome', 'outcome!="sent"'), '{{purpose}} {{outcome}}']], {

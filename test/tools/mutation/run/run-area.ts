@@ -34,14 +34,14 @@ export async function runArea(area: Area, options: RunAreaOptions): Promise<Stry
 }
 
 /**
- * Returns true if the mutant must run with all tests. Stryker leaves out a mutant that only hooks meet, and runs one that
- * they meet too with no other tests than those that meet it once more.
+ * Returns true if the mutant must run with all tests. Stryker leaves out a mutant that only hooks meet, and runs one
+ * that they meet too with no other tests than those that meet it once more.
  */
 const isStatic = (mutant: ReportedMutant) =>
   mutant.status === 'Ignored' || (mutant.status === 'Survived' && mutant.static === true);
 
 /**
- * Returns the ranges of the mutants that need fresh modules, as Stryker's option `mutate` takes them. A mutant around
+ * Returns the ranges of the mutants that need new modules, as Stryker's option `mutate` takes them. A mutant around
  * others that do not is left out and not counted: Stryker would run all of them once more, with all tests.
  */
 function staticRanges({ files }: StrykerReport): string[] {

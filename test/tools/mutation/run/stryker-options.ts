@@ -9,7 +9,7 @@ export interface StrykerOptionsInput {
   readonly report: string;
   readonly incremental: string;
   readonly force: boolean;
-  /** Ranges of static mutants (`file:line:column-line:column`), which need fresh modules; all other mutants if missing. */
+  /** Ranges of static mutants (`file:line:column-line:column`), which need new modules; all other mutants if missing. */
   readonly ranges?: readonly string[] | undefined;
 }
 
@@ -20,8 +20,8 @@ const loaded = (root: string) => ({
   testEnvironment: join(root, 'test/support/jest/mutant-environment.cjs'),
 });
 
-/** The runtime for static mutants: Jest's own gives fresh modules, but cannot strip types. */
-const fresh = (root: string) => ({
+/** The runtime for static mutants: Jest's own gives new modules, but cannot strip types. */
+const transformed = (root: string) => ({
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
@@ -64,7 +64,7 @@ export function strykerOptions({ part, root, report, incremental, force, ranges 
       enableFindRelatedTests: false,
       config: {
         rootDir: root,
-        ...(ranges === undefined ? loaded(root) : fresh(root)),
+        ...(ranges === undefined ? loaded(root) : transformed(root)),
         // The areas' tests take up to a second each. On a busy machine the start of an api alone may take twenty.
         testTimeout: 60_000,
         // Otherwise Jest would list all files below the root. These folders have few.
