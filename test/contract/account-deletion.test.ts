@@ -1,8 +1,8 @@
 import {
   DeletionCancelledEvent,
   DeletionScheduledEvent,
+  NotificationEvent,
   PasswordChangedEvent,
-  SecurityEvent,
 } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
@@ -115,7 +115,7 @@ describe('a restore', () => {
       const headers = { 'Accept-Language': language };
       expect((await api.restoreAccount({ email, password }, headers)).status).toBe(200);
       const notifications = (await eventsOf(user_id, 'service.auth.events.notice')).filter((event) =>
-        matchesSchema(SecurityEvent, event),
+        matchesSchema(NotificationEvent, event),
       );
       return notifications.at(-1)?.data;
     };

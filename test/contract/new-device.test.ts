@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NewDevicePayload } from '@auth-account/contracts';
-import { SecurityEvent } from '@auth-account/contracts/events';
+import { NotificationEvent } from '@auth-account/contracts/events';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
@@ -142,7 +142,7 @@ describe('a restore on a device that the account has not used', () => {
     const expected = { user_id, purpose: 'new_device', locale: 'en' };
     expect(await notificationsOf(user_id)).toEqual([expected]);
     const row = await api.collections.outbox.findOne({ 'event.subject': user_id, topic: /notice$/ });
-    expect(matchesSchema(SecurityEvent, row?.event)).toBe(true);
+    expect(matchesSchema(NotificationEvent, row?.event)).toBe(true);
     // From then on the account knows the device. Apps learn only of a new session, because they could end it.
     await logIn(api, email, unknownDevice);
     const others: TokenPair[] = [];

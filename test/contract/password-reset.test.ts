@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { SecurityEvent } from '@auth-account/contracts/events';
+import { NotificationEvent } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
 import { codeOf, confirmReset, expire, makeResendDue, requestReset } from '../support/codes.ts';
@@ -91,7 +91,7 @@ describe('POST /auth/password-reset/confirm', () => {
     const [changed, notification] = (await eventsOf(session.user_id)).slice(2);
     expect(changed?.data).toMatchObject({ user_id: session.user_id, reason: 'reset' });
     const expected = { user_id: session.user_id, purpose: 'password_changed', locale: 'en', invites_revoked: 0 };
-    expect([notification?.data, matchesSchema(SecurityEvent, notification)]).toEqual([expected, true]);
+    expect([notification?.data, matchesSchema(NotificationEvent, notification)]).toEqual([expected, true]);
   });
 
   test('the ten minutes of a code count by the api’s clock', async () => {

@@ -22,7 +22,7 @@ const modules = {
   'operations.ts': operationsModule(),
   'operation-types.ts': operationTypesModule(),
   'reactions.ts': reactionsModule(),
-  'sibling-reactions.ts': internalServiceReactionsModule(),
+  'internal-service-reactions.ts': internalServiceReactionsModule(),
 };
 const isCheck = process.argv.includes('--check');
 

@@ -37,7 +37,7 @@ export function internalServiceReactionsModule(): string {
 export function reactionsModule(): string {
   return `import { coreReactions } from './core-reactions.ts';
 import { groupReactions } from './group-reactions.ts';
-import type { internalServiceReactions } from './sibling-reactions.ts';
+import type { internalServiceReactions } from './internal-service-reactions.ts';
 
 /** Reaction of every error code of the service, and its retry unless that is \`${usualRetry}\`. */
 export const reactions = { ...coreReactions, ...groupReactions } as const;

@@ -27,7 +27,7 @@ export interface AccountCounts {
   /** Devices and networks that the account knows. */
   readonly places: number;
   /** Those of them with failures of their own. */
-  readonly placesWithFailures: number;
+  readonly knownWithFailures: number;
 }
 
 /** Reads and removes what the limits count for accounts. Rejects with Redis's error. */
@@ -60,7 +60,7 @@ export function createAccountCounts({ redis, keyPrefix, secrets }: AccountCountD
   const namesOf = (secret: KeyObject) => createLimitKeys(keyPrefix, () => secret);
   const timesOf = async (list: string) => (await redis.lrange(list, 0, newest - 1)).map(Number);
 
-  async function placesOf(keys: LimitKeys, account: string) {
+  async function knownOf(keys: LimitKeys, account: string) {
     const sets = [keys.knownOf(account), keys.factorKnownOf(account), keys.provenOf(account)];
     const tags = await Promise.all(sets.map((places) => redis.zrange(places, '0', '-1')));
     return { sets, tags: [...new Set(tags.flat())] };
@@ -69,7 +69,7 @@ export function createAccountCounts({ redis, keyPrefix, secrets }: AccountCountD
   /** Removes the counts, and returns the names of the sets of devices and networks. */
   async function remove(keys: LimitKeys, emailKey: string): Promise<string[]> {
     const account = keys.tagOf('account', emailKey);
-    const { sets, tags } = await placesOf(keys, account);
+    const { sets, tags } = await knownOf(keys, account);
     await redis.zrem(keys.accountLruOf('login'), account);
     await redis.zrem(keys.accountLruOf('password'), account);
     const counts = (tag: string) => [
@@ -87,7 +87,7 @@ export function createAccountCounts({ redis, keyPrefix, secrets }: AccountCountD
       if (secret === undefined) throw new Error('there is no server key');
       const keys = namesOf(secret);
       const tag = keys.tagOf('account', emailKey);
-      const { tags } = await placesOf(keys, tag);
+      const { tags } = await knownOf(keys, tag);
       const [passwords, factors, delay, failures, factorTries, codes, failed] = await Promise.all([
         redis.hgetall(keys.wrongOf('password', tag)),
         redis.hgetall(keys.wrongOf('factor', tag)),
@@ -106,7 +106,7 @@ export function createAccountCounts({ redis, keyPrefix, secrets }: AccountCountD
         factorTries,
         codes,
         places: tags.length,
-        placesWithFailures: failed.filter((count) => count > 0).length,
+        knownWithFailures: failed.filter((count) => count > 0).length,
       };
     },
     async clear(emailKey, recoveredAt) {

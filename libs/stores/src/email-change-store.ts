@@ -66,7 +66,7 @@ export interface EmailChangeStore {
    */
   undo(seen: PresentUser, undo: EmailUndo, session: ClientSession): Promise<RemovedMethods | undefined>;
   /** Returns at most `most` accounts, each with those of its former email addresses that had lapsed at `by`. */
-  listLapsed(by: Date, most: number): Promise<LapsedEmails[]>;
+  listLapsed(by: Date, max: number): Promise<LapsedEmails[]>;
   /**
    * Removes these former email addresses from the account. Nothing else removes lapsed addresses, so the caller can
    * first delete other stores' data about them.
@@ -115,8 +115,8 @@ export function createEmailChangeStore(collections: Collections, now: () => Date
       const update = { $set: { ...address, ...password, ...recovered }, $unset, $inc: { touches: 1 } };
       return updateAndRemove(collections, filter, update, { signInMethods, at }, session);
     },
-    async listLapsed(by, most) {
-      const options = { projection: { former_emails: 1 }, limit: most } as const;
+    async listLapsed(by, max) {
+      const options = { projection: { former_emails: 1 }, limit: max } as const;
       const found = await users.find({ 'former_emails.until': { $lte: by } }, options).toArray();
       return found.map(({ _id, former_emails = [] }) => ({
         userId: _id,

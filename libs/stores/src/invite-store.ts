@@ -36,7 +36,7 @@ export interface InviteStore {
   /** Returns the group's good invites, and at most `tombstones` that are over. */
   list(groupId: string, now: Date, tombstones: number): Promise<InviteList>;
   /** Returns at most `most` invites that the user has created, in any group, newest first. */
-  listMadeBy(userId: string, most: number): Promise<{ invites: MadeInvite[]; hasMore: boolean }>;
+  listMadeBy(userId: string, max: number): Promise<{ invites: MadeInvite[]; hasMore: boolean }>;
   /**
    * Counts one use if the invite is still good at `now`, and returns the invite after the change; undefined if it is
    * not good. Writing the document makes a concurrent revocation conflict with the transaction.
@@ -88,13 +88,13 @@ export function createInviteStore({ invites, users, groups }: Collections): Invi
       const all = [...byToken.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime());
       return { invites: all, hasMore: over.length > tombstones };
     },
-    async listMadeBy(userId, most) {
+    async listMadeBy(userId, max) {
       const found = await invites
         .find<MadeInvite>({ created_by: userId }, { projection: made })
         .sort(newestFirst)
-        .limit(most + 1)
+        .limit(max + 1)
         .toArray();
-      return { invites: found.slice(0, most), hasMore: found.length > most };
+      return { invites: found.slice(0, max), hasMore: found.length > max };
     },
     async use(token, now, session) {
       const match = { _id: token.toLowerCase(), ...good(now) };

@@ -62,7 +62,7 @@ test('after a rotation the newest key seals, and the older key opens its secrets
   const old = rotating.seal(seed, owner);
   expect(rotating.hasKey('s2')).toBe(false);
   await rotating.rereadKeys();
-  expect([rotating.hasKey('s1'), rotating.hasKey('s2'), rotating.freshKids]).toEqual([true, true, ['s2']]);
+  expect([rotating.hasKey('s1'), rotating.hasKey('s2'), rotating.unusedKids]).toEqual([true, true, ['s2']]);
   expect(rotating.open(old, owner)).toEqual(seed);
   const resealed = rotating.seal(rotating.open(old, owner), owner);
   keys = set(second);
@@ -72,9 +72,9 @@ test('after a rotation the newest key seals, and the older key opens its secrets
 
 test('a key that is published before its use causes no new seal, and a retired one does', () => {
   const [next, retired] = [{ ...second, published_at: '2026-11-25T09:00:00Z' }, '2026-11-25T10:00:00Z'];
-  expect(createSealedSecrets(set(first, next)).freshKids).toEqual(['s1', 's2']);
-  expect(createSealedSecrets(set(next, { ...first, retired_at: retired })).freshKids).toEqual(['s2']);
-  expect(createSealedSecrets(set(first, { ...next, retired_at: retired })).freshKids).toEqual(['s1']);
+  expect(createSealedSecrets(set(first, next)).unusedKids).toEqual(['s1', 's2']);
+  expect(createSealedSecrets(set(next, { ...first, retired_at: retired })).unusedKids).toEqual(['s2']);
+  expect(createSealedSecrets(set(first, { ...next, retired_at: retired })).unusedKids).toEqual(['s1']);
 });
 
 test('keys that are not secrets of 256 bits are refused', () => {

@@ -22,7 +22,7 @@ export interface SealedSecrets {
    * Ids of the key that seals, the first of the present file, and of keys that were published to be the first later. A
    * process with a newer file seals under one of these already.
    */
-  readonly freshKids: readonly string[];
+  readonly unusedKids: readonly string[];
   /** Returns true if this process has the key. Another process may have a newer key file. */
   hasKey(kid: string): boolean;
   /** Looks for newer keys, if the keys come from a source. */
@@ -54,7 +54,7 @@ export function createSealedSecrets(keys: KeySet | KeySource): SealedSecrets {
   }
 
   return {
-    get freshKids() {
+    get unusedKids() {
       return source.current().keys.flatMap((key, index) => (index === 0 || isNext(key) ? [key.kid] : []));
     },
     hasKey: (kid) => secrets.get(kid) !== undefined,

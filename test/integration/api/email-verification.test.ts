@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RequestCode } from '../../../services/api/src/usecases/codes/request-code.ts';
-import { createRequestCodeForEmail } from '../../../services/api/src/usecases/codes/request-code-for-address.ts';
+import { createRequestCodeForEmail } from '../../../services/api/src/usecases/codes/request-code-for-email.ts';
 import { createRequestEmailVerification } from '../../../services/api/src/usecases/credentials/request-email-verification.ts';
 import {
   createVerifyEmail,

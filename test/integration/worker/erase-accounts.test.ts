@@ -29,7 +29,7 @@ const erase = (given: Partial<EraseAccountsDeps> = {}) =>
     lifetimeMs,
     delayMs: 0,
     denyList: { denyAndClose: async (entries) => void steps.push(entries) },
-    forgetPlaces: async (emailKeys) => void steps.push(['forgotten', emailKeys]),
+    forgetKnown: async (emailKeys) => void steps.push(['forgotten', emailKeys]),
     onErased: (erased: ErasedAccount, requestId: string) => steps.push(['erased', erased, requestId]),
     onFailed: (userId: string) => steps.push(['failed', userId]),
     onNotForgotten: (userId: string, error: unknown) => steps.push(['not forgotten', userId, error]),
@@ -128,10 +128,10 @@ describe('a round of erasures', () => {
   test('an erasure is reported although Redis is away afterwards, and is no failure', async () => {
     const user = await dueAccount();
     const away = new Error('Redis is away');
-    const forgetPlaces = async () => {
+    const forgetKnown = async () => {
       if ((await fixture.storedUser(user._id)) === null) throw away;
     };
-    await erase({ forgetPlaces });
+    await erase({ forgetKnown });
     expect(steps).toEqual([
       ['erased', expect.objectContaining({ isClosed: true }), expect.anything()],
       ['not forgotten', user._id, away],
@@ -188,8 +188,8 @@ describe('a round of erasures', () => {
   ])('a round of erasures removes nothing of an account that was %s meanwhile', async (_, update) => {
     const user = await dueAccount();
     await fixture.session({ user_id: user._id });
-    const forgetPlaces = async () => void (await fixture.collections.users.updateOne({ _id: user._id }, update));
-    await erase({ forgetPlaces });
+    const forgetKnown = async () => void (await fixture.collections.users.updateOne({ _id: user._id }, update));
+    await erase({ forgetKnown });
     expect(await fixture.storedUser(user._id)).toMatchObject({ _id: user._id });
     expect(await fixture.collections.sessions.countDocuments({ user_id: user._id })).toBe(1);
     expect(await groupOf(user)).toMatchObject({ member_count: 1, closed_at: null });

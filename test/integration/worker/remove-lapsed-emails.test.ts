@@ -25,8 +25,8 @@ const grace = 60_000;
 const ago = (ms: number) => new Date(fixture.now().getTime() - ms);
 
 const removeLapsed = (given: Partial<RemoveLapsedEmailsDeps> = {}) => {
-  const forgetPlaces = async (keys: readonly string[]) => void forgotten.push(...keys);
-  return createRemoveLapsedEmails({ ...fixture.deps, forgetPlaces, ...given })();
+  const forgetKnown = async (keys: readonly string[]) => void forgotten.push(...keys);
+  return createRemoveLapsedEmails({ ...fixture.deps, forgetKnown, ...given })();
 };
 
 const formerOf = (name: string, until: Date): FormerEmail => ({
@@ -62,8 +62,8 @@ test('a round removes the email address of a change that has lapsed a minute ago
 
 test('an email address whose known devices and networks could not be forgotten stays for the next round', async () => {
   const user = await fixture.user({ former_emails: [formerOf('one', ago(grace))] });
-  const forgetPlaces = () => Promise.reject(new Error('Redis is away'));
-  await expect(removeLapsed({ forgetPlaces })).rejects.toThrow('Redis is away');
+  const forgetKnown = () => Promise.reject(new Error('Redis is away'));
+  await expect(removeLapsed({ forgetKnown })).rejects.toThrow('Redis is away');
   expect(await former(user)).toEqual(user.former_emails);
   await removeLapsed();
   expect([await former(user), forgotten]).toEqual([undefined, ['one@example.com']]);

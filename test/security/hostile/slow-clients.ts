@@ -82,7 +82,7 @@ export function startSlowClients({ port, count, opening, drip, intervalMs }: Slo
       return {
         count: ended,
         spared: count - endedPlaces.size,
-        maxMs: Array.from(begun.values()).reduce((most, began) => Math.max(most, now - began), maxMs),
+        maxMs: Array.from(begun.values()).reduce((max, began) => Math.max(max, now - began), maxMs),
       };
     },
     stop() {

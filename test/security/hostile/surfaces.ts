@@ -65,8 +65,8 @@ export function findMisdeed(
   if (parser === 'node' && fate === 'answered') {
     return statuses.length === 2 && statuses.every((status) => status === 200) ? undefined : `answered ${statuses}`;
   }
-  const most = parser === 'node' || isAmbiguous ? 1 : 2;
-  if (statuses.length > most) return `answered more than ${most}: ${statuses}`;
+  const max = parser === 'node' || isAmbiguous ? 1 : 2;
+  if (statuses.length > max) return `answered more than ${max}: ${statuses}`;
   const isRefusal = (status: number) =>
     (status >= 400 && status < 500) || (parser === 'uWebSockets.js' && status === 505);
   return statuses.every(isRefusal) ? undefined : `answered ${statuses}`;

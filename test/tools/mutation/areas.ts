@@ -142,7 +142,7 @@ const account: Area = {
       tests: ['test/integration/api/change-password.test.ts'],
     },
     {
-      sources: [`${useCases}/{verify-email,request-email-verification,request-code-for-address}.ts`],
+      sources: [`${useCases}/{verify-email,request-email-verification,request-code-for-email}.ts`],
       tests: ['test/integration/api/email-verification.test.ts'],
     },
   ],

@@ -2,7 +2,7 @@
 
 import { coreReactions } from './core-reactions.ts';
 import { groupReactions } from './group-reactions.ts';
-import type { internalServiceReactions } from './sibling-reactions.ts';
+import type { internalServiceReactions } from './internal-service-reactions.ts';
 
 /** Reaction of every error code of the service, and its retry unless that is `never`. */
 export const reactions = { ...coreReactions, ...groupReactions } as const;

@@ -59,7 +59,7 @@ export const CodeRequestedEvent = CloudEvent(
 export type CodeRequestedEvent = Type.Static<typeof CodeRequestedEvent>;
 
 /** Says that the account's holder must be notified of a change. */
-export const SecurityEvent = CloudEvent(
+export const NotificationEvent = CloudEvent(
   'service.auth.events.notice',
   Type.Object({
     user_id: Uuid,
@@ -89,7 +89,7 @@ export const SecurityEvent = CloudEvent(
     secret,
   }),
 );
-export type SecurityEvent = Type.Static<typeof SecurityEvent>;
+export type NotificationEvent = Type.Static<typeof NotificationEvent>;
 
 export const EmailVerifiedEvent = CloudEvent(
   'service.auth.events.email_verified',
@@ -156,7 +156,7 @@ export const DeletedEvent = CloudEvent(
  */
 export const accountEvents = {
   'service.auth.events.code_requested': CodeRequestedEvent,
-  'service.auth.events.notice': SecurityEvent,
+  'service.auth.events.notice': NotificationEvent,
   'service.auth.events.email_verified': EmailVerifiedEvent,
   'service.auth.events.password_changed': PasswordChangedEvent,
   'service.auth.events.email_changed': EmailChangedEvent,

@@ -35,7 +35,7 @@ export const CreateInviteRequest = Type.Object({
 export type CreateInviteRequest = Type.Static<typeof CreateInviteRequest>;
 
 /** State of an invite: it is valid, or there is a reason why nobody can join with it. */
-const standing = {
+const present = {
   account_type: AccountType,
   expires_at: Timestamp,
   valid: Type.Boolean({ description: 'True if one can join with it now. For the owner: if the group is not full.' }),
@@ -47,7 +47,7 @@ const standing = {
 
 const own = {
   invite_token: Uuid,
-  ...standing,
+  ...present,
   max_uses: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1 }),
   uses: Type.Integer({ minimum: 0, description: 'Number of accounts that have joined by it.' }),
   created_by: Type.Unsafe<string | null>({
@@ -79,7 +79,7 @@ export type InviteListResponse = Type.Static<typeof InviteListResponse>;
 
 /** Answer 200 of `GET /api/v1/invites/{token}`: visible to anyone who has the token. */
 export const InvitePreviewResponse = Success(
-  Type.Object({ ...standing, group_name: StoredNameOrNull, invited_by: StoredNameOrNull, timestamp: Timestamp }),
+  Type.Object({ ...present, group_name: StoredNameOrNull, invited_by: StoredNameOrNull, timestamp: Timestamp }),
 );
 export type InvitePreviewResponse = Type.Static<typeof InvitePreviewResponse>;
 

@@ -2,7 +2,7 @@ import * as Type from '../type.ts';
 import { Success, Timestamp } from './fields.ts';
 
 /** Shortened, because examples contain no real tokens. */
-export const exampleNotice = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
+export const exampleEventToken = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
 
 /** Body of `POST /api/v1/hooks/{provider}`. */
 export const ProviderNoticeRequest = Type.Object({
@@ -11,7 +11,7 @@ export const ProviderNoticeRequest = Type.Object({
     // The rest of a body of 16 KiB is `{"payload":""}`.
     maxLength: 16_370,
     description: 'A JWT that the provider has signed.',
-    examples: [exampleNotice],
+    examples: [exampleEventToken],
   }),
 });
 export type ProviderNoticeRequest = Type.Static<typeof ProviderNoticeRequest>;
@@ -22,11 +22,11 @@ export const ProviderNoticeResponse = Success(
 );
 export type ProviderNoticeResponse = Type.Static<typeof ProviderNoticeResponse>;
 
-export const providerNoticeExamples = {
-  apple: { summary: 'As Apple sends it', value: { payload: exampleNotice } },
+export const securityEventTokenExamples = {
+  apple: { summary: 'As Apple sends it', value: { payload: exampleEventToken } },
 } satisfies Record<string, { summary: string; value: ProviderNoticeRequest }>;
 
-export const providerNoticeExample = {
+export const securityEventTokenExample = {
   status: 'success',
   data: { message: 'NOTICE_RECEIVED', timestamp: '2026-11-22T09:31:00.000Z' },
 } satisfies ProviderNoticeResponse;

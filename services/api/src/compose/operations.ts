@@ -9,7 +9,7 @@ import { createExportAccount } from '../usecases/account/export-account.ts';
 import { createFindAccount } from '../usecases/account/find-account.ts';
 import { createRestoreAccount } from '../usecases/account/restore-account.ts';
 import { createConfirmDeletion, createScheduleDeletion } from '../usecases/account/schedule-deletion.ts';
-import { createRequestCodeForEmail } from '../usecases/codes/request-code-for-address.ts';
+import { createRequestCodeForEmail } from '../usecases/codes/request-code-for-email.ts';
 import { createChangeEmail } from '../usecases/credentials/change-email.ts';
 import { createChangePassword } from '../usecases/credentials/change-password.ts';
 import { createRequestEmailChange } from '../usecases/credentials/request-email-change.ts';

@@ -75,8 +75,8 @@ function watchProvider(
     isFailing && overdueFrom !== undefined ? Math.max(0, elapsed() - overdueFrom) / 1_000 : 0,
   );
   return {
-    onKeys(freshUntil) {
-      overdueFrom = freshUntil;
+    onKeys(cachedUntil) {
+      overdueFrom = cachedUntil;
       isFailing = false;
       metrics.providerKeyFetches.inc({ provider, outcome: 'fetched' });
     },

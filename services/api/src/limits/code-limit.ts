@@ -2,7 +2,7 @@ import { type LimitKeys, type RedisClient, sinceRecovery } from '@auth-account/r
 import { accountLruLimit, accountLruScript } from './account-lru.ts';
 import { dayMs, knownMs, type Refusal } from './login-limits.ts';
 import { holderTag, type LoginIdentity } from './login-names.ts';
-import { placesScript } from './login-script.ts';
+import { knownScript } from './login-script.ts';
 import { createMemoryCounts } from './memory-counts.ts';
 
 /** The account, device and network of a request for a code. */
@@ -54,7 +54,7 @@ export interface CodeLimitDeps {
  *
  * Returns the rule that refuses (or '') and the milliseconds to wait. A refused request changes nothing.
  */
-const script = `${placesScript}${accountLruScript}
+const script = `${knownScript}${accountLruScript}
 local now, allowance, day = tonumber(ARGV[1]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local function is_known(tag)
   return seen_at(KEYS[1], tag) + tonumber(ARGV[4]) > now

@@ -2,7 +2,7 @@ import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { ownTotal, sharedTotal } from './limits-table.ts';
 import { dayMs, knownMs } from './login-limits.ts';
 import { holderTag, type LoginIdentity } from './login-names.ts';
-import { placesScript, totalScript } from './login-script.ts';
+import { knownScript, totalScript } from './login-script.ts';
 import { createMemoryCounts } from './memory-counts.ts';
 
 /** A try of a second factor, taken before the factor is compared. */
@@ -87,7 +87,7 @@ const maxKnown = 20;
  * is alarming, the field of the total that counts it (or ''), and what a right factor makes forget (see
  * {@link giveBackScript}). A refused try counts nothing.
  */
-const takeScript = `${placesScript}${totalScript}
+const takeScript = `${knownScript}${totalScript}
 local now, most, window, day = tonumber(ARGV[1]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[8])
 local function is_known(tag)
   local at = seen_at(KEYS[1], tag)

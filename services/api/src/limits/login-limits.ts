@@ -198,9 +198,9 @@ function createLoginInsurance(settings: LoginSettings): Readonly<Record<keyof Lo
   const sources = createMemoryCounts(sourceWindowSeconds);
   const accounts = createMemoryCounts(daySeconds);
 
-  function look(counts: MemoryCounts, key: string, most: number, rule: LimitRule): Refusal | undefined {
+  function look(counts: MemoryCounts, key: string, max: number, rule: LimitRule): Refusal | undefined {
     const { count = 0, endsInMs: waitMs = 0 } = counts.find(key) ?? {};
-    return count >= most ? { rule, waitMs } : undefined;
+    return count >= max ? { rule, waitMs } : undefined;
   }
   const check: InsuredStep = async ({ emailKey, prefix }) =>
     look(sources, sourceOf(emailKey, prefix), 2 * settings.LOGIN_FREE_FAILURES, 'login_source') ??

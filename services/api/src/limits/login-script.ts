@@ -4,7 +4,7 @@ import { accountLruScript } from './account-lru.ts';
  * Part of the scripts that look up whether an account knows a device or network. In the account's sorted set, pinned
  * devices and networks have the highest scores, so that others are pushed out first.
  */
-export const placesScript = `
+export const knownScript = `
 local pinned = 1e15
 local function seen_at(known, tag)
   local score = tag ~= '' and tonumber(redis.call('ZSCORE', known, tag) or '-inf') or -math.huge
@@ -80,7 +80,7 @@ end`;
  * no further try in the total. A refused step changes nothing except the number of the network's logins, which `check`
  * counts.
  */
-export const loginScript = `${placesScript}${totalScript}${accountLruScript}
+export const loginScript = `${knownScript}${totalScript}${accountLruScript}
 local step, now, device, network = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local known_ms, day = tonumber(ARGV[5]), tonumber(ARGV[8])
 local known_allowance, account_allowance = tonumber(ARGV[9]), tonumber(ARGV[10])

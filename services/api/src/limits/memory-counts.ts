@@ -15,17 +15,17 @@ export interface MemoryCounts {
 }
 
 /** Limit for the keys of one limit, some 200 bytes each. */
-const defaultMost = 50_000;
+const defaultMax = 50_000;
 
 /**
  * Creates counts for a process while Redis is away. Above `most` keys, the key that was unused for longest is
  * forgotten, so that a flood from ever new networks does not fill the memory of the process.
  */
-export function createMemoryCounts(seconds: number, most = defaultMost): MemoryCounts {
+export function createMemoryCounts(seconds: number, max = defaultMax): MemoryCounts {
   // The cache is created when it is first needed, because it allocates the memory of all its keys at once.
   let made: LRUCache<string, { count: number }> | undefined;
   const open = () => {
-    made ??= new LRUCache({ max: most, ttl: seconds * 1_000 });
+    made ??= new LRUCache({ max: max, ttl: seconds * 1_000 });
     return made;
   };
   const endOf = (key: string) => Math.max(1, open().getRemainingTTL(key));

@@ -24,9 +24,9 @@ export function createAssertNotDenied({ denyList, sessions, onFallback }: Assert
     } catch (error) {
       if (!(error instanceof DenyListUnavailable)) throw error;
       onFallback();
-      const standing = await sessions.findStatus(sessionId);
-      if (standing === undefined || standing.is_revoked) return { kind: 'revoked', reason: 'SESSION_REVOKED' };
-      return { kind: 'below', ver: standing.claims.ver };
+      const session = await sessions.findStatus(sessionId);
+      if (session === undefined || session.is_revoked) return { kind: 'revoked', reason: 'SESSION_REVOKED' };
+      return { kind: 'below', ver: session.claims.ver };
     }
   }
 

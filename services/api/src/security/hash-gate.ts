@@ -159,9 +159,9 @@ function awaitSlot(queue: HashQueue, hash: QueuedHash, leftMs: number, lateError
 
 /** Returns the number of queued hashes that are expected to finish in time, even if every one is made. */
 function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: number): number {
-  const most = slots + queueLimit;
-  const inTime = hashMs === 0 ? most : Math.floor((waitMs * plannedShare * slots) / hashMs) + 1;
-  return Math.max(slots, Math.min(most, inTime));
+  const max = slots + queueLimit;
+  const inTime = hashMs === 0 ? max : Math.floor((waitMs * plannedShare * slots) / hashMs) + 1;
+  return Math.max(slots, Math.min(max, inTime));
 }
 
 /**

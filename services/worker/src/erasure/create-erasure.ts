@@ -46,11 +46,11 @@ export interface Erasure {
 export function createErasure(deps: ErasureDeps): Erasure {
   const { config, stores, metrics, registry, logger, now } = deps;
   const writeAudit = createAuditLog(logger);
-  const { forget: forgetPlaces } = createAccountCounts({ ...deps, keyPrefix: config.KEY_PREFIX });
+  const { forget: forgetKnown } = createAccountCounts({ ...deps, keyPrefix: config.KEY_PREFIX });
   const run = createEraseAccounts({
     ...deps,
     ...stores,
-    forgetPlaces,
+    forgetKnown,
     delayMs: config.ERASURE_DELAY_SECONDS * 1_000,
     onErased({ user: { _id: user_id, home_group_id }, isClosed, heir }, request_id) {
       metrics.erasures.inc({ outcome: 'erased' });
@@ -74,7 +74,7 @@ export function createErasure(deps: ErasureDeps): Erasure {
     overdue = await stores.deletions.countDue(new Date(now().getTime() - overdueAfterMs), countLimit);
   }
   const intervalMs = config.ERASURE_INTERVAL_MS;
-  const removeEmails = createRemoveLapsedEmails({ ...stores, forgetPlaces, now });
+  const removeEmails = createRemoveLapsedEmails({ ...stores, forgetKnown, now });
   return {
     erasing: [
       createPoller({ run, intervalMs, onError: createErrorLog(logger, 'erasure of accounts') }),

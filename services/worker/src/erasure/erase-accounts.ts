@@ -10,7 +10,7 @@ export interface EraseAccountsDeps {
   readonly outbox: Pick<OutboxStore, 'append' | 'exists'>;
   readonly transaction: RunTransaction;
   readonly denyList: Pick<DenyList, 'denyAndClose'>;
-  readonly forgetPlaces: AccountCountStore['forget'];
+  readonly forgetKnown: AccountCountStore['forget'];
   /** Time, in ms, for which the end of a session matters. */
   readonly lifetimeMs: number;
   /** Time between an account's deletion and its erasure, in ms. In this time, requests that were under way end. */
@@ -45,12 +45,12 @@ const pageSize = 500;
  * other accounts.
  */
 export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void> {
-  const { deletions, forgetPlaces, delayMs, onErased, onFailed, onNotForgotten, newLease, now } = deps;
+  const { deletions, forgetKnown, delayMs, onErased, onFailed, onNotForgotten, newLease, now } = deps;
 
   async function erase(due: DueAccount): Promise<void> {
     await announceEnds(deps, due.user._id);
     await deletions.removeEndedSessions(due.user._id, sessionsOfTransaction);
-    await forgetPlaces(addressesOf(due.user));
+    await forgetKnown(addressesOf(due.user));
     // The request that ordered the deletion is long over, so the erasure has an id of its own.
     const requestId = newLease();
     const erased = await eraseInTransaction(deps, due, requestId);
@@ -58,7 +58,7 @@ export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void
     onErased(erased, requestId);
     // A login that was under way may have made a device or network known again.
     const { _id: userId } = erased.user;
-    await forgetPlaces(addressesOf(erased.user)).catch((error: unknown) => onNotForgotten(userId, error));
+    await forgetKnown(addressesOf(erased.user)).catch((error: unknown) => onNotForgotten(userId, error));
   }
 
   return async () => {

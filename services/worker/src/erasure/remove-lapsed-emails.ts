@@ -3,7 +3,7 @@ import type { EmailChangeStore, LapsedEmails } from '@auth-account/stores/email-
 
 export interface RemoveLapsedEmailsDeps {
   readonly emailChanges: Pick<EmailChangeStore, 'listLapsed' | 'findHolder' | 'removeFormer' | 'removeLapsedPending'>;
-  readonly forgetPlaces: AccountCountStore['forget'];
+  readonly forgetKnown: AccountCountStore['forget'];
   readonly now: () => Date;
 }
 
@@ -23,12 +23,12 @@ const batch = 100;
  * An email address is removed from its document last. So while its devices and networks may still be in Redis, the next
  * round and the erasure of the account can find the address. Every step can be repeated, so workers need no lease.
  */
-export function createRemoveLapsedEmails({ emailChanges, forgetPlaces, now }: RemoveLapsedEmailsDeps) {
+export function createRemoveLapsedEmails({ emailChanges, forgetKnown, now }: RemoveLapsedEmailsDeps) {
   async function remove(lapsed: LapsedEmails): Promise<void> {
     for (const { email_key } of lapsed.former) {
       // If an account has the email address now, its devices and networks are in use. A new account starts without any:
       // see `Limits.registered`.
-      if ((await emailChanges.findHolder(email_key, now())) === undefined) await forgetPlaces([email_key]);
+      if ((await emailChanges.findHolder(email_key, now())) === undefined) await forgetKnown([email_key]);
     }
     await emailChanges.removeFormer(lapsed);
   }

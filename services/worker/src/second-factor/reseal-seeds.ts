@@ -69,7 +69,7 @@ function createResealAll({ sealedSecrets, onFailed }: ResealSeedsDeps) {
 
   return async (list: ListStale): Promise<number> => {
     let resealed = 0;
-    for await (const each of list(sealedSecrets.freshKids)) {
+    for await (const each of list(sealedSecrets.unusedKids)) {
       if (await reseal(each)) resealed += 1;
     }
     return resealed;

@@ -80,7 +80,7 @@ export async function startOwnCandidate(plan: CandidatePlan, servers: TestServer
     },
   });
   const collections = collectionsOf(db);
-  return { ...on(newGround(collections, keys)), collections, on };
+  return { ...on(newTestBed(collections, keys)), collections, on };
 }
 
 /** Settings as in production, with access lines, but with a fast shutdown. A killed process would write no profile. */
@@ -101,7 +101,7 @@ async function completeDenyList(url: string, keyPrefix: string): Promise<void> {
 }
 
 /** Creates a ground that writes new accounts and sessions, as if registrations and logins had created them. */
-function newGround(collections: Collections, keys: KeyFiles): TestBed {
+function newTestBed(collections: Collections, keys: KeyFiles): TestBed {
   return {
     refreshesEach: 16,
     accounts: (count) => seedAccounts(collections, count, makeHash()),

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createRandom } from '../../../model/simulate-refresh.ts';
-import { askForEmail, changeEmail, undoEmail } from './addresses.ts';
 import { type App, anyOf, type Person, type World } from './app.ts';
 import { endAppConnections } from './app-request.ts';
 import { arrivedCode, askForCode } from './codes.ts';
 import { heldBy, isSettled, tryFormer } from './credentials.ts';
 import { confirmDeletion, faceDeletion, orderDeletion } from './deletions.ts';
+import { askForEmail, changeEmail, undoEmail } from './email-changes.ts';
 import type { ChangeKind } from './ledger.ts';
 import { changePassword, resetPassword } from './passwords.ts';
 import { openStream } from './push.ts';

@@ -26,11 +26,11 @@ import { reauthenticationExamples } from '../second-factor.ts';
 import {
   EventTokenRefusal,
   eventTokenRefusalExample,
-  exampleNotice,
+  exampleEventToken,
   ProviderNoticeRequest,
   ProviderNoticeResponse,
-  providerNoticeExample,
-  providerNoticeExamples,
+  securityEventTokenExample,
+  securityEventTokenExamples,
 } from '../security-event-token.ts';
 import {
   access,
@@ -249,10 +249,10 @@ export const federatedRoutes = enabledIf('IDENTITY_PROVIDERS', {
     finality: 'fence',
     headers: ['Accept-Language'],
     body: ProviderNoticeRequest,
-    requests: providerNoticeExamples,
+    requests: securityEventTokenExamples,
     token: {
       mediaType: 'application/secevent+jwt',
-      sent: exampleNotice,
+      sent: exampleEventToken,
       accepted: 'The security event token is valid. What is understood of it has taken effect.',
       refused: {
         description: 'The security event token is refused (RFC 8935).',
@@ -264,7 +264,7 @@ export const federatedRoutes = enabledIf('IDENTITY_PROVIDERS', {
       status: 200,
       description: 'It has taken effect.',
       body: ProviderNoticeResponse,
-      example: providerNoticeExample,
+      example: securityEventTokenExample,
     },
     errors: [...withBody, 'ERR-IDENTITY-TOKEN-INVALID', 'ERR-RATE-LIMITED'],
   },

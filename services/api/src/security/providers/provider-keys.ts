@@ -6,7 +6,7 @@ export interface ProviderKeysDeps {
   readonly url: string;
   readonly fetch: typeof fetch;
   /** Called for each answer with keys, with the time of {@link elapsed} from which they are overdue. */
-  readonly onKeys: (freshUntil: number) => void;
+  readonly onKeys: (cachedUntil: number) => void;
   /** Called for each attempt that fails. */
   readonly onError: (error: Error) => void;
   /** Returns milliseconds that only go forward. */
@@ -27,7 +27,7 @@ interface Known {
   readonly find: JWTVerifyGetKey;
   readonly at: number;
   /** Time from which the provider is asked again. */
-  readonly freshUntil: number;
+  readonly cachedUntil: number;
 }
 
 const secondMs = 1_000;
@@ -57,8 +57,8 @@ export function createProviderKeys({ url, fetch, onKeys, onError, elapsed }: Pro
     try {
       const { keys, headers } = await fetchProviderKeys(url, fetch);
       const at = elapsed();
-      known = { find: createLocalJWKSet(keys), at, freshUntil: at + keptMsOf(headers) };
-      onKeys(known.freshUntil);
+      known = { find: createLocalJWKSet(keys), at, cachedUntil: at + keptMsOf(headers) };
+      onKeys(known.cachedUntil);
       return true;
     } catch (error) {
       failedAt = elapsed();
@@ -78,8 +78,8 @@ export function createProviderKeys({ url, fetch, onKeys, onError, elapsed }: Pro
 
   /** Returns the keys that count, and asks for them if they are outdated. */
   async function current(): Promise<Known> {
-    if (known === undefined || elapsed() >= known.freshUntil) await askOnce();
-    if (known === undefined || elapsed() >= known.freshUntil + staleMs) throw unavailable(failedGapMs);
+    if (known === undefined || elapsed() >= known.cachedUntil) await askOnce();
+    if (known === undefined || elapsed() >= known.cachedUntil + staleMs) throw unavailable(failedGapMs);
     return known;
   }
 

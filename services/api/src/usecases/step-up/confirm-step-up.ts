@@ -126,8 +126,8 @@ function createComplete(deps: ConfirmStepUpDeps) {
       const own = { sessionId: caller.sid, userId: user._id, sparesTwo };
       const session = await sessions.renewAuth(own, { at, ...auth }, transactionSession);
       if (session !== undefined) return session;
-      const standing = sparesTwo ? await sessions.find(caller.sid) : undefined;
-      throw standing?.auth?.acr === '2' ? stepUpRequired(strong) : new AppError('IAD_JWT_ACCESS_INVALID');
+      const present = sparesTwo ? await sessions.find(caller.sid) : undefined;
+      throw present?.auth?.acr === '2' ? stepUpRequired(strong) : new AppError('IAD_JWT_ACCESS_INVALID');
     };
     const useUp = async (right: RightCode | RightFactor) => {
       const isCode = right.kind === 'email_code';

@@ -28,7 +28,7 @@ function describe(counts: AccountCounts): Readonly<Record<string, unknown>> {
   return {
     limits_account: counts.tag,
     known_places: counts.places,
-    known_places_with_failures: counts.placesWithFailures,
+    known_places_with_failures: counts.knownWithFailures,
     wrong_passwords: counts.wrongPasswords.unknown,
     wrong_passwords_from_known: counts.wrongPasswords.known,
     wrong_passwords_today: counts.failuresToday,

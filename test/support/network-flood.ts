@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { newEmail, password, registerAccount } from './accounts.ts';
-import type { NetworkFloodOrder, NetworkFloodReport } from './address-flood-clients.ts';
 import { apiAt } from './api-driver.ts';
 import { startFloodedApi } from './flooded-api.ts';
 import { keepConnections } from './http-client.ts';
+import type { NetworkFloodOrder, NetworkFloodReport } from './network-flood-clients.ts';
 import { type Timed, timed } from './timed.ts';
 
 export interface NetworkFloodOptions {
@@ -82,7 +82,7 @@ type Flood = Awaited<ReturnType<typeof startFlood>>;
 
 /** Starts a flood in a separate thread. `end` stops the flood and returns its answers. */
 async function startFlood(workerData: NetworkFloodOrder) {
-  const thread = new Worker(new URL('./address-flood-clients.ts', import.meta.url), { workerData, execArgv: [] });
+  const thread = new Worker(new URL('./network-flood-clients.ts', import.meta.url), { workerData, execArgv: [] });
   const report = once(thread, 'message');
   await once(thread, 'online');
   return {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { floodFromNetworks, type NetworkFlood } from '../support/address-flood.ts';
+import { floodFromNetworks, type NetworkFlood } from '../support/network-flood.ts';
 
 let flood: NetworkFlood;
 beforeAll(async () => {
