@@ -5,8 +5,8 @@ import {
   PasswordChangedEvent,
 } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
-import { bearer, type Caller } from '../support/api-driver.ts';
+import { logIn, newEmail, newSession, password } from '../support/api/accounts.ts';
+import { bearer, type Caller } from '../support/api/api-driver.ts';
 import {
   changeEmail,
   codeOf,
@@ -18,11 +18,11 @@ import {
   requestReset,
   requestVerification,
   undoTokenOf,
-} from '../support/codes.ts';
-import { expectSound } from '../support/groups.ts';
+} from '../support/api/codes.ts';
+import { expectSound } from '../support/api/groups.ts';
+import { matchesSchema } from '../support/api/matches-schema.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
-import { matchesSchema } from '../support/matches-schema.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

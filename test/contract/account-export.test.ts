@@ -1,9 +1,9 @@
 import { storedFields } from '@auth-account/stores/stored-fields';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, logOut, newSession, password } from '../support/accounts.ts';
-import { bearer, type Caller } from '../support/api-driver.ts';
-import { insertInvite, joinByInvite, leave } from '../support/groups.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { logIn, logOut, newSession, password } from '../support/api/accounts.ts';
+import { bearer, type Caller } from '../support/api/api-driver.ts';
+import { insertInvite, joinByInvite, leave } from '../support/api/groups.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

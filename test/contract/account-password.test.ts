@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newSession, password } from '../support/accounts.ts';
-import { bearer, type Caller } from '../support/api-driver.ts';
-import { confirmReset, requestReset } from '../support/codes.ts';
+import { logIn, newSession, password } from '../support/api/accounts.ts';
+import { bearer, type Caller } from '../support/api/api-driver.ts';
+import { confirmReset, requestReset } from '../support/api/codes.ts';
+import { newInvite } from '../support/api/invites.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
-import { newInvite } from '../support/invites.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newSession } from '../support/accounts.ts';
-import { bearer, type Caller } from '../support/api-driver.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { newSession } from '../support/api/accounts.ts';
+import { bearer, type Caller } from '../support/api/api-driver.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

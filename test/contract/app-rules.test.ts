@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, logOut, newSession, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
+import { logIn, logOut, newSession, type TokenPair } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { openStream } from '../support/gateway/push-client.ts';
 import { send } from '../support/http-client.ts';
-import { openStream } from '../support/push-client.ts';
-import { startTestServices, type TestServices } from '../support/test-services.ts';
+import { startTestServices, type TestServices } from '../support/processes/test-services.ts';
 import { untilUnchanged } from '../support/until-unchanged.ts';
 
 /** Facts that docs/apps.md relies on and that no other test shows. */

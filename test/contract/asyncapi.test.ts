@@ -10,8 +10,8 @@ import { type ErrorCode, rowOf } from '@auth-account/errors';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import { asyncApiChecker } from '../support/asyncapi-checker.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { asyncApiChecker } from '../support/api/asyncapi-checker.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 const readJson = async (url: URL) => JSON.parse(await readFile(url, 'utf8'));
 const checkedIn = await readJson(new URL('../../docs/asyncapi.json', import.meta.url));

@@ -1,14 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Account, password, registerAccount, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
-import { type DeviceKey, newDeviceKey, refreshPath, type WantedProof } from '../support/device-key.ts';
+import { type Account, password, registerAccount, type TokenPair } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { type DeviceKey, newDeviceKey, refreshPath, type WantedProof } from '../support/api/device-key.ts';
+import { addPasskey, passkeyLogin } from '../support/api/passkeys.ts';
+import { completeLogin, guardedAccount } from '../support/api/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
-import { addPasskey, passkeyLogin } from '../support/passkeys.ts';
 import { recordLog } from '../support/recorded-log.ts';
-import { completeLogin, guardedAccount } from '../support/second-factor.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 const log = recordLog('api');

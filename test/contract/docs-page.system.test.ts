@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { hasChromium, launchChromium } from '../support/client/chromium.ts';
 
 let api: TestApi;
 beforeAll(async () => {

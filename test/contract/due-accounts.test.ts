@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newEmail, newSession, password } from '../support/accounts.ts';
+import { newEmail, newSession, password } from '../support/api/accounts.ts';
 import {
   changeEmail,
   confirmReset,
@@ -7,13 +7,20 @@ import {
   requestLoginCode,
   requestReset,
   undoTokenOf,
-} from '../support/codes.ts';
+} from '../support/api/codes.ts';
+import { addPasskey, logInByPasskey } from '../support/api/passkeys.ts';
+import {
+  linkByProof,
+  linkIdentity,
+  logInByProvider,
+  newHome,
+  newPerson,
+  proveByCode,
+} from '../support/api/providers.ts';
+import { switchOn } from '../support/api/second-factor.ts';
+import { askStepUp, confirmStepUp } from '../support/api/step-up.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
-import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
-import { linkByProof, linkIdentity, logInByProvider, newHome, newPerson, proveByCode } from '../support/providers.ts';
-import { switchOn } from '../support/second-factor.ts';
-import { askStepUp, confirmStepUp } from '../support/step-up.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

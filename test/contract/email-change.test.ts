@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
+import { logIn, newEmail, newSession, password } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
 import {
   changeEmail,
   codeOf,
@@ -9,9 +9,9 @@ import {
   requestChange,
   requestReset,
   undoTokenOf,
-} from '../support/codes.ts';
+} from '../support/api/codes.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
-import { codeOf, expire, makeResendDue, requestReset, requestVerification, wrongCodeOf } from '../support/codes.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { logIn, newEmail, newSession, password, registerAccount } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { codeOf, expire, makeResendDue, requestReset, requestVerification, wrongCodeOf } from '../support/api/codes.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 let api: TestApi;
 /** An api that requires verified email addresses. */

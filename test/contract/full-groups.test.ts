@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, newEmail, newSession, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
+import { type Account, newEmail, newSession, type TokenPair } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
 import {
   accept,
   currentGroup,
@@ -10,10 +10,10 @@ import {
   joinByInvite,
   leave,
   removeMember,
-} from '../support/groups.ts';
+} from '../support/api/groups.ts';
+import { joinBy } from '../support/api/invites.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
-import { joinBy } from '../support/invites.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 /** An api whose groups have at most two members. */
 let api: TestApi;

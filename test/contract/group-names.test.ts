@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newSession, registerAccount } from '../support/accounts.ts';
-import { bearer, type Caller } from '../support/api-driver.ts';
-import { currentGroup, insertInvite, joinByInvite } from '../support/groups.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { newSession, registerAccount } from '../support/api/accounts.ts';
+import { bearer, type Caller } from '../support/api/api-driver.ts';
+import { currentGroup, insertInvite, joinByInvite } from '../support/api/groups.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

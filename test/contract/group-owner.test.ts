@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newSession } from '../support/accounts.ts';
-import { bearer, type Caller } from '../support/api-driver.ts';
+import { newSession } from '../support/api/accounts.ts';
+import { bearer, type Caller } from '../support/api/api-driver.ts';
 import {
   currentGroup,
   expectSound,
@@ -9,10 +9,10 @@ import {
   joinByInvite,
   leave,
   removeMember,
-} from '../support/groups.ts';
+} from '../support/api/groups.ts';
+import { joinBy } from '../support/api/invites.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
-import { joinBy } from '../support/invites.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-l
 import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer, type Caller } from '../support/api-driver.ts';
+import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/api/accounts.ts';
+import { bearer, type Caller } from '../support/api/api-driver.ts';
 import {
   accept,
   currentGroup,
@@ -14,9 +14,9 @@ import {
   leave,
   refresh,
   removeMember,
-} from '../support/groups.ts';
+} from '../support/api/groups.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { untilUnchanged } from '../support/until-unchanged.ts';
 
 let api: TestApi;

@@ -8,12 +8,12 @@ import {
   password,
   registerAccount,
   type TokenPair,
-} from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
-import { joinByInvite } from '../support/groups.ts';
+} from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { joinByInvite } from '../support/api/groups.ts';
+import { joinBy, newInvite } from '../support/api/invites.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
-import { joinBy, newInvite } from '../support/invites.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const path = '/api/v1/invites';
 const daySeconds = 86_400;

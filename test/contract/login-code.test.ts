@@ -9,8 +9,8 @@ import {
   newSession,
   password,
   registerAccount,
-} from '../support/accounts.ts';
-import { bearer, withHeaders } from '../support/api-driver.ts';
+} from '../support/api/accounts.ts';
+import { bearer, withHeaders } from '../support/api/api-driver.ts';
 import {
   codeOf,
   confirmReset,
@@ -21,15 +21,15 @@ import {
   requestReset,
   requestVerification,
   wrongCodeOf,
-} from '../support/codes.ts';
-import { newDeviceKey } from '../support/device-key.ts';
-import { withFailPoint } from '../support/fail-point.ts';
-import { insertInvite, refresh } from '../support/groups.ts';
+} from '../support/api/codes.ts';
+import { newDeviceKey } from '../support/api/device-key.ts';
+import { insertInvite, refresh } from '../support/api/groups.ts';
+import { addPasskey, logInByPasskey } from '../support/api/passkeys.ts';
+import { codeAt, completeLogin, guardedAccount, switchOn } from '../support/api/second-factor.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
-import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
 import { recordLog } from '../support/recorded-log.ts';
-import { codeAt, completeLogin, guardedAccount, switchOn } from '../support/second-factor.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import { withFailPoint } from '../support/stores/fail-point.ts';
 
 let api: TestApi;
 let shiftMs = 0;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { logIn, newEmail, newSession, password, registerAccount } from '../support/api/accounts.ts';
+import { insertSessionsBeside } from '../support/api/session-document.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
-import { insertSessionsBeside } from '../support/session-document.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

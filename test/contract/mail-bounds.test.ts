@@ -2,12 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { CodePurpose, NotificationPurpose } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { mailPurposes } from '../../services/worker/src/mail/mail-templates.ts';
-import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
-import { type ApiDriver, bearer, withHeaders } from '../support/api-driver.ts';
-import { changeEmail, confirmReset, requestChange, requestReset } from '../support/codes.ts';
-import { type MailSettings, mailBounds } from '../support/mail-bounds.ts';
-import { addPasskey, deletePasskey } from '../support/passkeys.ts';
-import { linkIdentity, logInByProvider, newPerson, sendSecurityEvent, unlinkIdentity } from '../support/providers.ts';
+import { logIn, newEmail, newSession, password } from '../support/api/accounts.ts';
+import { type ApiDriver, bearer, withHeaders } from '../support/api/api-driver.ts';
+import { changeEmail, confirmReset, requestChange, requestReset } from '../support/api/codes.ts';
+import { type MailSettings, mailBounds } from '../support/api/mail-bounds.ts';
+import { addPasskey, deletePasskey } from '../support/api/passkeys.ts';
+import {
+  linkIdentity,
+  logInByProvider,
+  newPerson,
+  sendSecurityEvent,
+  unlinkIdentity,
+} from '../support/api/providers.ts';
 import {
   beginLogin,
   codeAt,
@@ -18,8 +24,8 @@ import {
   stopBySession,
   switchOn,
   wrongCodeFor,
-} from '../support/second-factor.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+} from '../support/api/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 /** Limits that a flood reaches soon. */
 const settings: MailSettings = {

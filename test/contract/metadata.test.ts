@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { newSession } from '../support/accounts.ts';
-import { openApiChecker } from '../support/openapi-checker.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { newSession } from '../support/api/accounts.ts';
+import { openApiChecker } from '../support/api/openapi-checker.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 const issuer = 'https://auth.example.com/people/';
 const checkedIn = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));

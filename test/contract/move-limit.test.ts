@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newSession, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
+import { logIn, newSession, type TokenPair } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
 import {
   accept,
   currentGroup,
@@ -12,9 +12,9 @@ import {
   leave,
   refresh,
   removeMember,
-} from '../support/groups.ts';
+} from '../support/api/groups.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 /** An api that allows each account three moves. */
 let api: TestApi;

@@ -4,14 +4,14 @@ import { NewDevicePayload } from '@auth-account/contracts';
 import { NotificationEvent } from '@auth-account/contracts/events';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
-import { changeEmail } from '../support/codes.ts';
+import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { changeEmail } from '../support/api/codes.ts';
+import { matchesSchema } from '../support/api/matches-schema.ts';
+import { startTestApi } from '../support/api/test-api.ts';
+import { openStream } from '../support/gateway/push-client.ts';
 import { patiently } from '../support/http-client.ts';
-import { matchesSchema } from '../support/matches-schema.ts';
-import { openStream } from '../support/push-client.ts';
-import { startTestApi } from '../support/test-api.ts';
-import { startTestServices, type TestServices } from '../support/test-services.ts';
+import { startTestServices, type TestServices } from '../support/processes/test-services.ts';
 
 let services: TestServices;
 beforeAll(async () => {

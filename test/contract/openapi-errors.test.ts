@@ -14,9 +14,9 @@ import {
   password,
   registerAccount,
   type TokenPair,
-} from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
-import { createAuthenticator } from '../support/authenticator.ts';
+} from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { createAuthenticator } from '../support/api/authenticator.ts';
 import {
   changeEmail,
   codeOf,
@@ -25,12 +25,10 @@ import {
   requestChange,
   requestLoginCode,
   wrongCodeOf,
-} from '../support/codes.ts';
-import { type GoodRequest, goodRequests, requestFor, sendTo } from '../support/good-requests.ts';
-import { insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
-import { startHoldingProxy } from '../support/holding-proxy.ts';
-import { type Answer, send } from '../support/http-client.ts';
-import { openApiChecker } from '../support/openapi-checker.ts';
+} from '../support/api/codes.ts';
+import { type GoodRequest, goodRequests, requestFor, sendTo } from '../support/api/good-requests.ts';
+import { insertInvite, joinByInvite, leave, refresh } from '../support/api/groups.ts';
+import { openApiChecker } from '../support/api/openapi-checker.ts';
 import {
   addPasskey,
   appOrigin,
@@ -40,7 +38,7 @@ import {
   revokePassword,
   stepUpByPasskey,
   withoutPasskeys,
-} from '../support/passkeys.ts';
+} from '../support/api/passkeys.ts';
 import {
   demandLink,
   linkByProof,
@@ -50,11 +48,20 @@ import {
   newPerson,
   provePerson,
   unlinkIdentity,
-} from '../support/providers.ts';
-import { beginLogin, codeAt, completeLogin, guardedAccount, orderRemoval, stepUpBy } from '../support/second-factor.ts';
-import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
+} from '../support/api/providers.ts';
+import {
+  beginLogin,
+  codeAt,
+  completeLogin,
+  guardedAccount,
+  orderRemoval,
+  stepUpBy,
+} from '../support/api/second-factor.ts';
+import { challengeStepUp, confirmStepUp } from '../support/api/step-up.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { type Answer, send } from '../support/http-client.ts';
 import { createStoppableClock } from '../support/stoppable-clock.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import { startHoldingProxy } from '../support/stores/holding-proxy.ts';
 
 const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
 

@@ -8,13 +8,13 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { decodeJwt } from 'jose';
-import { registerAccount } from '../support/accounts.ts';
-import { type GoodRequest, goodRequests, sendTo } from '../support/good-requests.ts';
-import { insertInvite } from '../support/groups.ts';
+import { registerAccount } from '../support/api/accounts.ts';
+import { type GoodRequest, goodRequests, sendTo } from '../support/api/good-requests.ts';
+import { insertInvite } from '../support/api/groups.ts';
+import { openApiChecker } from '../support/api/openapi-checker.ts';
+import { proveByCode, provePerson } from '../support/api/providers.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { type Answer, answerTo, begin } from '../support/http-client.ts';
-import { openApiChecker } from '../support/openapi-checker.ts';
-import { proveByCode, provePerson } from '../support/providers.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { newSession, password } from '../support/accounts.ts';
-import { bearer, type Caller } from '../support/api-driver.ts';
-import { withFailPoint } from '../support/fail-point.ts';
-import { patiently } from '../support/http-client.ts';
+import { newSession, password } from '../support/api/accounts.ts';
+import { bearer, type Caller } from '../support/api/api-driver.ts';
 import {
   addPasskey,
   deletePasskey,
@@ -13,11 +11,13 @@ import {
   revokePassword,
   stepUpByPasskey,
   withoutPasskeys,
-} from '../support/passkeys.ts';
-import { linkIdentity, newPerson, unlinkIdentity } from '../support/providers.ts';
-import { type GuardedAccount, switchOn } from '../support/second-factor.ts';
-import { askStepUp, confirmStepUp, stepUpByMail } from '../support/step-up.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+} from '../support/api/passkeys.ts';
+import { linkIdentity, newPerson, unlinkIdentity } from '../support/api/providers.ts';
+import { type GuardedAccount, switchOn } from '../support/api/second-factor.ts';
+import { askStepUp, confirmStepUp, stepUpByMail } from '../support/api/step-up.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { patiently } from '../support/http-client.ts';
+import { withFailPoint } from '../support/stores/fail-point.ts';
 
 /** Name of the api's connections, whose commands can be held back. */
 const appName = 'passkey-factor';

@@ -1,10 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
-import { createAuthenticator } from '../support/authenticator.ts';
-import { refresh } from '../support/groups.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
+import { type Account, newSession, password, type TokenPair } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { createAuthenticator } from '../support/api/authenticator.ts';
+import { refresh } from '../support/api/groups.ts';
 import {
   addPasskey,
   appOrigin,
@@ -13,10 +12,11 @@ import {
   passkeyLogin,
   requestPasskey,
   requestPasskeyLogin,
-} from '../support/passkeys.ts';
+} from '../support/api/passkeys.ts';
+import { confirmStepUp, stepUp } from '../support/api/step-up.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import { recordLog } from '../support/recorded-log.ts';
-import { confirmStepUp, stepUp } from '../support/step-up.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 let caller: Account & TokenPair;

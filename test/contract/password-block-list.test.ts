@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newEmail } from '../support/accounts.ts';
-import { seedAccounts } from '../support/seed-accounts.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { newEmail } from '../support/api/accounts.ts';
+import { seedAccounts } from '../support/api/seed-accounts.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { NotificationEvent } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
-import { codeOf, confirmReset, expire, makeResendDue, requestReset } from '../support/codes.ts';
-import { insertInvite, refresh } from '../support/groups.ts';
+import { logIn, newEmail, newSession, password, registerAccount } from '../support/api/accounts.ts';
+import { codeOf, confirmReset, expire, makeResendDue, requestReset } from '../support/api/codes.ts';
+import { insertInvite, refresh } from '../support/api/groups.ts';
+import { matchesSchema } from '../support/api/matches-schema.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
-import { matchesSchema } from '../support/matches-schema.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const newPassword = 'three wrong staples';
 const minute = 60_000;

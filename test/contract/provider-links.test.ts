@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { logIn, newDevice, newSession, password, registerAccount } from '../support/accounts.ts';
-import { type ApiDriver, bearer, withHeaders } from '../support/api-driver.ts';
-import { confirmReset, expire, requestReset, wrongCodeOf } from '../support/codes.ts';
-import { newDeviceKey } from '../support/device-key.ts';
-import type { Answer } from '../support/http-client.ts';
-import { addPasskey, withoutPasskeys } from '../support/passkeys.ts';
+import { logIn, newDevice, newSession, password, registerAccount } from '../support/api/accounts.ts';
+import { type ApiDriver, bearer, withHeaders } from '../support/api/api-driver.ts';
+import { confirmReset, expire, requestReset, wrongCodeOf } from '../support/api/codes.ts';
+import { newDeviceKey } from '../support/api/device-key.ts';
+import { addPasskey, withoutPasskeys } from '../support/api/passkeys.ts';
 import {
   demandLink,
   linkByProof,
@@ -19,11 +18,12 @@ import {
   provePerson,
   requestProviderLogin,
   signIdToken,
-} from '../support/providers.ts';
+} from '../support/api/providers.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount } from '../support/api/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import type { Answer } from '../support/http-client.ts';
 import { recordLog } from '../support/recorded-log.ts';
-import { beginLogin, codeAt, completeLogin, guardedAccount } from '../support/second-factor.ts';
 import { createStoppableClock } from '../support/stoppable-clock.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 /** An api without passkeys. */

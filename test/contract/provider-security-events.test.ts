@@ -3,9 +3,8 @@ import { defaultDeadlineMs } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 // Loaded later otherwise, by one of the tests.
 import '../../services/api/src/security/providers/verify-security-event-token.ts';
-import { newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer, dataOf } from '../support/api-driver.ts';
-import { authctl } from '../support/authctl.ts';
+import { newEmail, newSession, password, type TokenPair } from '../support/api/accounts.ts';
+import { bearer, dataOf } from '../support/api/api-driver.ts';
 import {
   changeEmail,
   confirmReset,
@@ -14,9 +13,7 @@ import {
   requestLoginCode,
   requestReset,
   undoTokenOf,
-} from '../support/codes.ts';
-import { withFailPoint } from '../support/fail-point.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
+} from '../support/api/codes.ts';
 import {
   demandLink,
   linkByProof,
@@ -29,10 +26,13 @@ import {
   sendSecurityEvent,
   signIdToken,
   signSecurityEventToken,
-} from '../support/providers.ts';
+} from '../support/api/providers.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount, stepUpBy } from '../support/api/second-factor.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
+import { authctl } from '../support/processes/authctl.ts';
 import { recordLog } from '../support/recorded-log.ts';
-import { beginLogin, codeAt, completeLogin, guardedAccount, stepUpBy } from '../support/second-factor.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import { withFailPoint } from '../support/stores/fail-point.ts';
 
 /** Name of the other pod's connections, whose commands can be held back. */
 const appName = 'provider-notices';

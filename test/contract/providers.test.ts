@@ -1,13 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { type Account, newDevice, newSession, password, registerAccount } from '../support/accounts.ts';
-import { type ApiDriver, bearer, withHeaders } from '../support/api-driver.ts';
-import { changeEmail, codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
-import { newDeviceKey } from '../support/device-key.ts';
-import { insertInvite, refresh } from '../support/groups.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
-import { addPasskey, deletePasskey, revokePassword } from '../support/passkeys.ts';
+import { type Account, newDevice, newSession, password, registerAccount } from '../support/api/accounts.ts';
+import { type ApiDriver, bearer, withHeaders } from '../support/api/api-driver.ts';
+import {
+  changeEmail,
+  codeOf,
+  confirmReset,
+  logInByCode,
+  requestLoginCode,
+  requestReset,
+} from '../support/api/codes.ts';
+import { newDeviceKey } from '../support/api/device-key.ts';
+import { insertInvite, refresh } from '../support/api/groups.ts';
+import { addPasskey, deletePasskey, revokePassword } from '../support/api/passkeys.ts';
 import {
   linkIdentity,
   logInByProvider,
@@ -18,11 +24,12 @@ import {
   requestProviderLogin,
   signIdToken,
   unlinkIdentity,
-} from '../support/providers.ts';
+} from '../support/api/providers.ts';
+import { codeAt, completeLogin, switchOn } from '../support/api/second-factor.ts';
+import { confirmStepUp, stepUp, stepUpByMail } from '../support/api/step-up.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import { recordLog } from '../support/recorded-log.ts';
-import { codeAt, completeLogin, switchOn } from '../support/second-factor.ts';
-import { confirmStepUp, stepUp, stepUpByMail } from '../support/step-up.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 /** An api without providers. */

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer, dataOf } from '../support/api-driver.ts';
-import { authctl } from '../support/authctl.ts';
+import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/api/accounts.ts';
+import { bearer, dataOf } from '../support/api/api-driver.ts';
 import {
   changeEmail,
   confirmReset,
@@ -10,11 +9,12 @@ import {
   requestLoginCode,
   requestReset,
   undoTokenOf,
-} from '../support/codes.ts';
-import { addPasskey } from '../support/passkeys.ts';
-import { linkIdentity, newPerson } from '../support/providers.ts';
-import { beginLogin, beginTotp, completeLogin, guardedAccount, wrongCodeFor } from '../support/second-factor.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+} from '../support/api/codes.ts';
+import { addPasskey } from '../support/api/passkeys.ts';
+import { linkIdentity, newPerson } from '../support/api/providers.ts';
+import { beginLogin, beginTotp, completeLogin, guardedAccount, wrongCodeFor } from '../support/api/second-factor.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { authctl } from '../support/processes/authctl.ts';
 
 /** Two pods of one deployment, which allow one of each in a day. */
 let api: TestApi;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { InviteDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newEmail, password, registerAccount } from '../support/accounts.ts';
-import { insertInvite } from '../support/groups.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { newEmail, password, registerAccount } from '../support/api/accounts.ts';
+import { insertInvite } from '../support/api/groups.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { usualHashes } from '../support/test-environment.ts';
 
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type Account, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
+import { type Account, newSession, password, registerAccount, type TokenPair } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../support/api/token-api.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
-import { openTokenFixture, type TokenApi, type TokenFixture } from '../support/token-api.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { exchange } from '../support/gateway/raw-connection.ts';
 import { send } from '../support/http-client.ts';
-import { exchange } from '../support/raw-connection.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const path = '/api/v1/auth/register';
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { logOut, newDevice, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { type ApiDriver, bearer, withHeaders } from '../support/api-driver.ts';
-import { codeOf, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
-import { type DeviceKey, newDeviceKey } from '../support/device-key.ts';
-import { refresh } from '../support/groups.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
-import { type Line, recordLog } from '../support/recorded-log.ts';
+import { logOut, newDevice, newSession, password, type TokenPair } from '../support/api/accounts.ts';
+import { type ApiDriver, bearer, withHeaders } from '../support/api/api-driver.ts';
+import { codeOf, logInByCode, requestLoginCode, requestReset } from '../support/api/codes.ts';
+import { type DeviceKey, newDeviceKey } from '../support/api/device-key.ts';
+import { refresh } from '../support/api/groups.ts';
 import {
   beginLogin,
   codeAt,
@@ -18,8 +16,10 @@ import {
   orderRemoval,
   switchOn,
   wrongCodeFor,
-} from '../support/second-factor.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+} from '../support/api/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
+import { type Line, recordLog } from '../support/recorded-log.ts';
 
 const log = recordLog('api');
 let api: TestApi;

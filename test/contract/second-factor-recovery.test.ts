@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newEmail, password } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
-import { confirmChange, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
+import { logIn, newEmail, password } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { confirmChange, confirmReset, requestReset, undoTokenOf } from '../support/api/codes.ts';
 import {
   beginLogin,
   codeAt,
@@ -10,8 +10,8 @@ import {
   guardedAccount,
   orderRemoval,
   stepUpBy,
-} from '../support/second-factor.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+} from '../support/api/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 let api: TestApi;
 let shiftMs = 0;

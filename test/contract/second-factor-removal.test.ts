@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newEmail, password, registerAccount } from '../support/accounts.ts';
-import { bearer, type Caller } from '../support/api-driver.ts';
-import { codeOf, confirmReset, requestReset, stopTokenOf } from '../support/codes.ts';
-import { patiently } from '../support/http-client.ts';
+import { logIn, newEmail, password, registerAccount } from '../support/api/accounts.ts';
+import { bearer, type Caller } from '../support/api/api-driver.ts';
+import { codeOf, confirmReset, requestReset, stopTokenOf } from '../support/api/codes.ts';
 import {
   beginLogin,
   beginTotp,
@@ -16,9 +15,10 @@ import {
   stepUpBy,
   stopBySession,
   stopByToken,
-} from '../support/second-factor.ts';
+} from '../support/api/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { patiently } from '../support/http-client.ts';
 import { createStoppableClock } from '../support/stoppable-clock.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const newPassword = 'three wrong staples';
 const hours = 3_600_000;

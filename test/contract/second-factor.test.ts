@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
-import { type Line, recordLog } from '../support/recorded-log.ts';
+import { logIn, newSession, password, type TokenPair } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
 import {
   beginLogin,
   beginTotp,
@@ -15,9 +13,11 @@ import {
   orderRemoval,
   stepUpBy,
   wrongCodeFor,
-} from '../support/second-factor.ts';
-import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+} from '../support/api/second-factor.ts';
+import { challengeStepUp, confirmStepUp } from '../support/api/step-up.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
+import { type Line, recordLog } from '../support/recorded-log.ts';
 
 const log = recordLog('api');
 let api: TestApi;

@@ -6,10 +6,10 @@ import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-l
 import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { logIn, logOut, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
+import { logIn, logOut, newSession, password, type TokenPair } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { untilUnchanged } from '../support/until-unchanged.ts';
 
 let api: TestApi;

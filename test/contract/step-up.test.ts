@@ -1,15 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { newEmail, newSession, password } from '../support/accounts.ts';
-import { bearer, type Caller, withHeaders } from '../support/api-driver.ts';
-import { changeEmail, codeOf, wrongCodeOf } from '../support/codes.ts';
-import { refresh } from '../support/groups.ts';
+import { newEmail, newSession, password } from '../support/api/accounts.ts';
+import { bearer, type Caller, withHeaders } from '../support/api/api-driver.ts';
+import { changeEmail, codeOf, wrongCodeOf } from '../support/api/codes.ts';
+import { refresh } from '../support/api/groups.ts';
+import {
+  beginLogin,
+  codeAt,
+  completeLogin,
+  type GuardedAccount,
+  guardedAccount,
+} from '../support/api/second-factor.ts';
+import { askStepUp, challengeStepUp, confirmStepUp, stepUp, stepUpByMail } from '../support/api/step-up.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
-import { beginLogin, codeAt, completeLogin, type GuardedAccount, guardedAccount } from '../support/second-factor.ts';
-import { askStepUp, challengeStepUp, confirmStepUp, stepUp, stepUpByMail } from '../support/step-up.ts';
 import { createStoppableClock } from '../support/stoppable-clock.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const log = recordLog('api');
 const clock = createStoppableClock();

@@ -3,8 +3,8 @@ import { routes } from '@auth-account/contracts';
 import * as Type from '@auth-account/contracts/type';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { passkeyConfig } from '../../services/api/src/security/passkeys/passkey-config.ts';
-import { passkeySettings } from '../support/passkeys.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { passkeySettings } from '../support/api/passkeys.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 describe('the files of the passkeys’ domain', () => {
   let api: TestApi;

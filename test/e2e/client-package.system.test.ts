@@ -7,7 +7,7 @@ import { createContext, runInContext } from 'node:vm';
 import type * as Client from '@auth-account/client';
 import type * as AccountGroup from '@auth-account/client/account';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newEmail, password } from '../support/accounts.ts';
+import { newEmail, password } from '../support/api/accounts.ts';
 import {
   bundleClient,
   type ClientSizes,
@@ -15,9 +15,9 @@ import {
   clientGroups,
   measureClient,
   overweight,
-} from '../support/client-bundle.ts';
-import { openClientFixture } from '../support/client-fixture.ts';
-import { createMemoryStorage } from '../support/memory-storage.ts';
+} from '../support/client/client-bundle.ts';
+import { openClientFixture } from '../support/client/client-fixture.ts';
+import { createMemoryStorage } from '../support/client/memory-storage.ts';
 import { openPackages, type Packages, root, run } from './packages.ts';
 
 const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));

@@ -9,9 +9,9 @@ import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import { newEmail, password } from '../support/accounts.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { type ClientFixture, openClientFixture } from '../support/client-fixture.ts';
+import { newEmail, password } from '../support/api/accounts.ts';
+import { hasChromium, launchChromium } from '../support/client/chromium.ts';
+import { type ClientFixture, openClientFixture } from '../support/client/client-fixture.ts';
 import { openPackages, type Packages, root, typeCheck } from './packages.ts';
 
 /** Declarations of the values that the README's blocks take from the app, and of the packages that are not installed here. */

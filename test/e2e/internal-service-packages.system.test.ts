@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logOut, newSession } from '../support/accounts.ts';
-import { audience, issuer, keyPrefix, openVerifierFixture } from '../support/verifier-fixture.ts';
+import { logOut, newSession } from '../support/api/accounts.ts';
+import { audience, issuer, keyPrefix, openVerifierFixture } from '../support/verifier/verifier-fixture.ts';
 import { internalServiceFile, openPackages, type Packages, root, run, typeCheck } from './packages.ts';
 
 let packages: Packages;

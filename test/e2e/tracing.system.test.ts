@@ -3,18 +3,25 @@ import { routes } from '@auth-account/contracts';
 import type { Span } from '@auth-account/playground/otlp-spans';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
-import { bearer, requestTo } from '../support/api-driver.ts';
-import { changeEmail, codeOf, confirmReset, requestReset, requestVerification, undoTokenOf } from '../support/codes.ts';
-import { withFailPoint } from '../support/fail-point.ts';
-import { cheapHashes } from '../support/groups.ts';
+import { logIn, logOut, newEmail, newSession, password } from '../support/api/accounts.ts';
+import { bearer, requestTo } from '../support/api/api-driver.ts';
+import {
+  changeEmail,
+  codeOf,
+  confirmReset,
+  requestReset,
+  requestVerification,
+  undoTokenOf,
+} from '../support/api/codes.ts';
+import { cheapHashes } from '../support/api/groups.ts';
+import { openSocket } from '../support/gateway/raw-connection.ts';
 import { send } from '../support/http-client.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
-import { openSocket } from '../support/raw-connection.ts';
+import { startTestStack, type TestStack } from '../support/processes/test-stack.ts';
+import { withFailPoint } from '../support/stores/fail-point.ts';
 import { testEnvironment } from '../support/test-environment.ts';
-import { startTestStack, type TestStack } from '../support/test-stack.ts';
-import { dueRow } from '../support/worker-events.ts';
-import { eventually } from '../support/worker-fixture.ts';
+import { dueRow } from '../support/worker/worker-events.ts';
+import { eventually } from '../support/worker/worker-fixture.ts';
 
 const appName = 'traced';
 

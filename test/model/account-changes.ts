@@ -1,5 +1,5 @@
-import { newEmail } from '../support/accounts.ts';
-import { authctl } from '../support/authctl.ts';
+import { newEmail } from '../support/api/accounts.ts';
+import { authctl } from '../support/processes/authctl.ts';
 import type { Operation } from './account-model.ts';
 import {
   type Choice,

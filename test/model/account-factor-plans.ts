@@ -1,6 +1,6 @@
-import { createAuthenticator } from '../support/authenticator.ts';
-import { appOrigin, passkeyLogin } from '../support/passkeys.ts';
-import { codeAt } from '../support/second-factor.ts';
+import { createAuthenticator } from '../support/api/authenticator.ts';
+import { appOrigin, passkeyLogin } from '../support/api/passkeys.ts';
+import { codeAt } from '../support/api/second-factor.ts';
 import { type FactorOperation, recoveryCode } from './account-factors.ts';
 import {
   type Choice,

@@ -1,8 +1,8 @@
-import { startTestGateway, type TestGateway } from '../support/gateway-fixture.ts';
-import { cheapHashes } from '../support/groups.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../support/test-api.ts';
-import { eventually } from '../support/worker-fixture.ts';
-import { startTestWorker } from '../support/worker-service.ts';
+import { cheapHashes } from '../support/api/groups.ts';
+import { serviceEnvironment, startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway/gateway-fixture.ts';
+import { eventually } from '../support/worker/worker-fixture.ts';
+import { startTestWorker } from '../support/worker/worker-service.ts';
 
 /** The real api, gateway and worker on the shared MongoDB and Redis. */
 export interface AccountFixture {

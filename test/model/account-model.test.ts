@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, test } from '@jest/globals';
 import fc from 'fast-check';
-import { expectSound } from '../support/groups.ts';
+import { expectSound } from '../support/api/groups.ts';
 import { course, type Step, takeStep, tour } from './account-commands.ts';
 import { type AccountFixture, openAccountFixture } from './account-fixture.ts';
 import { finish } from './account-settle.ts';

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
-import { bearer } from '../support/api-driver.ts';
-import { accept, leave } from '../support/groups.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { accept, leave } from '../support/api/groups.ts';
+import { openStream } from '../support/gateway/push-client.ts';
 import type { Answer } from '../support/http-client.ts';
-import { openStream } from '../support/push-client.ts';
 import type { Operation } from './account-model.ts';
 import { outcomeOf } from './account-settle.ts';
 import type { Caller, Reauthentication } from './account-state.ts';

@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals';
-import type { TokenPair } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
-import { codeOf, stopTokenOf, undoTokenOf } from '../support/codes.ts';
+import type { TokenPair } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { codeOf, stopTokenOf, undoTokenOf } from '../support/api/codes.ts';
+import type { TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
-import type { TestApi } from '../support/test-api.ts';
-import { eventually } from '../support/worker-fixture.ts';
+import { eventually } from '../support/worker/worker-fixture.ts';
 import type { AccountModel } from './account-state.ts';
 import { accountOf, type HeldCode, type HeldSession, type Stream, type World } from './account-world.ts';
 

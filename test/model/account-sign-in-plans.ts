@@ -1,6 +1,6 @@
-import { linkIdentity, logInByProvider, newPerson, unlinkIdentity } from '../support/providers.ts';
-import { stopBySession, stopByToken } from '../support/second-factor.ts';
-import { eventually } from '../support/worker-fixture.ts';
+import { linkIdentity, logInByProvider, newPerson, unlinkIdentity } from '../support/api/providers.ts';
+import { stopBySession, stopByToken } from '../support/api/second-factor.ts';
+import { eventually } from '../support/worker/worker-fixture.ts';
 import { codeFor, confirmation, planAsk } from './account-changes.ts';
 import { type Choice, callerOf, inGroup, type Plan, pick, reauthenticationOf, trustOf } from './account-sessions.ts';
 import { outcomeOf } from './account-settle.ts';

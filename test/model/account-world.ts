@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { trustedDevicesOf } from '@auth-account/stores/second-factors';
-import { logIn, password, registerAccount, type TokenPair } from '../support/accounts.ts';
-import type { Authenticator } from '../support/authenticator.ts';
-import { insertInvite } from '../support/groups.ts';
-import type { Person } from '../support/providers.ts';
-import type { PushClient } from '../support/push-client.ts';
-import type { Enrolment } from '../support/second-factor.ts';
+import { logIn, password, registerAccount, type TokenPair } from '../support/api/accounts.ts';
+import type { Authenticator } from '../support/api/authenticator.ts';
+import { insertInvite } from '../support/api/groups.ts';
+import type { Person } from '../support/api/providers.ts';
+import type { Enrolment } from '../support/api/second-factor.ts';
+import type { PushClient } from '../support/gateway/push-client.ts';
 import type { AccountFixture } from './account-fixture.ts';
 import { type Done, distinct, explain, type Operation } from './account-model.ts';
 import { settle } from './account-settle.ts';

@@ -1,6 +1,6 @@
-import { logIn, password } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
-import { signIdToken } from '../support/providers.ts';
+import { logIn, password } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { signIdToken } from '../support/api/providers.ts';
 import { thaw } from './client-device.ts';
 import { serviceUrl } from './client-network.ts';
 import type { RequestedLogout } from './client-observed.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type ClientServices, startClientServices } from '../support/client-fixture.ts';
+import { type ClientServices, startClientServices } from '../support/client/client-fixture.ts';
 import { type Course, course, streamedCourse } from './client-course.ts';
 import { found } from './client-found.ts';
 import type { Observed } from './client-observed.ts';

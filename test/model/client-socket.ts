@@ -1,6 +1,6 @@
 import { closeCodes } from '@auth-account/contracts';
 import type { StreamSocket } from '../../libs/client/src/platform/platform.ts';
-import { dial } from '../support/push-client.ts';
+import { dial } from '../support/gateway/push-client.ts';
 import type { Life } from './client-device.ts';
 import type { HeardStream, StreamFate, StreamsDeps } from './client-streams.ts';
 

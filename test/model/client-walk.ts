@@ -1,7 +1,7 @@
-import { logIn, newEmail, registerAccount } from '../support/accounts.ts';
-import { dataOf } from '../support/api-driver.ts';
-import { linkIdentity, newPerson, type Person } from '../support/providers.ts';
-import type { TestApi } from '../support/test-api.ts';
+import { logIn, newEmail, registerAccount } from '../support/api/accounts.ts';
+import { dataOf } from '../support/api/api-driver.ts';
+import { linkIdentity, newPerson, type Person } from '../support/api/providers.ts';
+import type { TestApi } from '../support/api/test-api.ts';
 import { act } from './client-actions.ts';
 import type { Course, Step } from './client-course.ts';
 import { thaw } from './client-device.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { logIn, newEmail, password, type TokenPair } from '../support/accounts.ts';
+import { logIn, newEmail, password, type TokenPair } from '../support/api/accounts.ts';
 import {
   accept,
   cheapHashes,
@@ -12,9 +12,9 @@ import {
   leave,
   refresh,
   removeMember,
-} from '../support/groups.ts';
+} from '../support/api/groups.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 import { type GroupModel, newGroupModel, type Outcome, type Person } from './group-model.ts';
 import { newSeeds } from './new-seeds.ts';
 import { showProgress } from './progress.ts';

@@ -3,9 +3,9 @@ import type { SessionDocument } from '@auth-account/stores/documents';
 import type { RefreshTokens } from '@auth-account/tokens';
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import { type DeviceKey, refreshPath } from '../support/device-key.ts';
+import { type DeviceKey, refreshPath } from '../support/api/device-key.ts';
+import type { TokenApi, TokenFixture } from '../support/api/token-api.ts';
 import type { Answer } from '../support/http-client.ts';
-import type { TokenApi, TokenFixture } from '../support/token-api.ts';
 import { type Expected, present, type SessionModel } from './session-model.ts';
 
 /** The model's state, which is the session, and who holds which tokens. Tokens are named by their generation. */

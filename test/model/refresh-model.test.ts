@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Binary } from 'mongodb';
 import { precomputedHashes } from '../../services/api/src/usecases/sessions/session.ts';
-import { newSession } from '../support/accounts.ts';
-import { newDeviceKey } from '../support/device-key.ts';
-import { serviceEnvironment } from '../support/test-api.ts';
-import { openTokenFixture, type TokenApi, type TokenFixture } from '../support/token-api.ts';
+import { newSession } from '../support/api/accounts.ts';
+import { newDeviceKey } from '../support/api/device-key.ts';
+import { serviceEnvironment } from '../support/api/test-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../support/api/token-api.ts';
 import { newSeeds } from './new-seeds.ts';
 import { showProgress } from './progress.ts';
 import {

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import { signToken } from '../support/gateway-fixture.ts';
-import { openStream, type PushClient } from '../support/push-client.ts';
-import { eventually } from '../support/worker-fixture.ts';
+import { signToken } from '../support/gateway/gateway-fixture.ts';
+import { openStream, type PushClient } from '../support/gateway/push-client.ts';
+import { eventually } from '../support/worker/worker-fixture.ts';
 import { type Part, patience, type ZombieFixture } from './zombie-fixture.ts';
 
 /** A stream that the gateway has accepted, and how it ended. */

@@ -3,14 +3,14 @@ import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@a
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
-import { openGuardedFolder } from '../support/create-process-guard.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway-fixture.ts';
-import { type HoldingProxy, startHoldingProxy } from '../support/holding-proxy.ts';
-import { newSessionDocument } from '../support/session-document.ts';
-import { storesOf } from '../support/stores-of.ts';
-import { serviceEnvironment, uniqueName } from '../support/test-api.ts';
-import { eventually } from '../support/worker-fixture.ts';
-import { startTestWorker } from '../support/worker-service.ts';
+import { newSessionDocument } from '../support/api/session-document.ts';
+import { serviceEnvironment, uniqueName } from '../support/api/test-api.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway/gateway-fixture.ts';
+import { openGuardedFolder } from '../support/processes/create-process-guard.ts';
+import { type HoldingProxy, startHoldingProxy } from '../support/stores/holding-proxy.ts';
+import { storesOf } from '../support/stores/stores-of.ts';
+import { eventually } from '../support/worker/worker-fixture.ts';
+import { startTestWorker } from '../support/worker/worker-service.ts';
 
 /** A client of Redis, which it reaches through its own proxy. */
 export type Part = 'gateway' | 'api' | 'worker';

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleService } from '@auth-account/bundle';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { verifyNew, verifyUse } from '../../services/api/src/security/passkeys/webauthn.ts';
-import { createAuthenticator } from '../support/authenticator.ts';
+import { createAuthenticator } from '../support/api/authenticator.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const settings = { rpId: 'example.com', origins: ['https://app.example.com'] };

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newEmail } from '../support/accounts.ts';
-import { requestTo } from '../support/api-driver.ts';
-import { makeResendDue, requestReset } from '../support/codes.ts';
+import { newEmail } from '../support/api/accounts.ts';
+import { requestTo } from '../support/api/api-driver.ts';
+import { makeResendDue, requestReset } from '../support/api/codes.ts';
+import { seedAccounts } from '../support/api/seed-accounts.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { SentRequest } from '../support/http-client.ts';
-import { seedAccounts } from '../support/seed-accounts.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
 import { compareTimes } from './compare-times.ts';
 
 /** 100 pairs unless `CODE_TIMING_PAIRS` says 1000. */

@@ -1,7 +1,7 @@
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { logIn, logOut, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { logIn, logOut, newEmail, newSession, password, registerAccount } from '../support/api/accounts.ts';
 import {
   codeOf,
   confirmReset,
@@ -9,10 +9,10 @@ import {
   requestReset,
   requestVerification,
   wrongCodeOf,
-} from '../support/codes.ts';
-import { withFailPoint } from '../support/fail-point.ts';
+} from '../support/api/codes.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/test-api.ts';
+import { withFailPoint } from '../support/stores/fail-point.ts';
 import { flood, othersIn } from './flood.ts';
 import { dumpRedis } from './secret-search.ts';
 

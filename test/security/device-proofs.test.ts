@@ -2,7 +2,14 @@ import { createPublicKey, generateKeyPairSync, verify as verifySignature } from 
 import { routes } from '@auth-account/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { createVerifyDeviceProof } from '../../services/api/src/security/verify-device-proof.ts';
-import { newDeviceKey, refreshPath, sha256, signProof, testIssuer, type WantedProof } from '../support/device-key.ts';
+import {
+  newDeviceKey,
+  refreshPath,
+  sha256,
+  signProof,
+  testIssuer,
+  type WantedProof,
+} from '../support/api/device-key.ts';
 
 const at = 1_800_000_000_000;
 const request = { method: 'POST', path: refreshPath };

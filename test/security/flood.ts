@@ -1,5 +1,5 @@
+import type { TestApi } from '../support/api/test-api.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
-import type { TestApi } from '../support/test-api.ts';
 
 /** Number of requests of a flood: 200 unless `FLOOD_REQUESTS` says 1000 (`npm run test:long codes`). */
 const floodRequests = Number(process.env.FLOOD_REQUESTS || 200);

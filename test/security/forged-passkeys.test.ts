@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { PasskeyFault } from '../../services/api/src/security/passkeys/passkey-fault.ts';
 import { createPasskeyVerifier, webauthnChallenge } from '../../services/api/src/security/passkeys/passkey-verifier.ts';
-import { androidOrigin, type Ceremony, createAuthenticator, ecKey, okpKey, rsaKey } from '../support/authenticator.ts';
+import {
+  androidOrigin,
+  type Ceremony,
+  createAuthenticator,
+  ecKey,
+  okpKey,
+  rsaKey,
+} from '../support/api/authenticator.ts';
 
 const rpId = 'example.com';
 const origin = 'https://app.example.com';

@@ -9,8 +9,8 @@ import {
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newSeeds } from '../model/new-seeds.ts';
-import { createForger, type Forger, newSigningKey } from '../support/token-forger.ts';
-import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
+import { createForger, type Forger, newSigningKey } from '../support/api/token-forger.ts';
+import { forgeriesOf, spellingsOf } from '../support/api/token-forgeries.ts';
 
 /** Tests the verifier that the api and the gateway share. forged-tokens-wire.test.ts tests over the wire. */
 describe.each(['EdDSA', 'ES256'] as const)('forged tokens if a key of %s signs', (algorithm) => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { signIdToken } from '../support/providers.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/test-api.ts';
+import { signIdToken } from '../support/api/providers.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/api/test-api.ts';
 import { unlimitedRequests } from '../support/test-environment.ts';
 import { endAppConnections } from '../tools/faults/load/app-request.ts';
 import { createHistory } from '../tools/faults/load/history.ts';

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { startProvider } from '@auth-account/local-stack/provider';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { requestLimits } from '../../services/api/src/limits/limits-table.ts';
-import { password, registerAccount } from '../support/accounts.ts';
-import { withHeaders } from '../support/api-driver.ts';
+import { password, registerAccount } from '../support/api/accounts.ts';
+import { withHeaders } from '../support/api/api-driver.ts';
+import { type Flood, floodLogins } from '../support/api/login-flood.ts';
+import { exchangingEntry, newHome, newPerson, requestProviderLogin } from '../support/api/providers.ts';
+import { startTestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
-import { type Flood, floodLogins } from '../support/login-flood.ts';
-import { exchangingEntry, newHome, newPerson, requestProviderLogin } from '../support/providers.ts';
-import { startTestApi } from '../support/test-api.ts';
 import type { Timed } from '../support/timed.ts';
 
 const count = 400;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, newSession, password, registerAccount } from '../support/accounts.ts';
-import { codeOf, logInByCode, requestLoginCode } from '../support/codes.ts';
-import { completeLogin, guardedAccount } from '../support/second-factor.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { type Account, newSession, password, registerAccount } from '../support/api/accounts.ts';
+import { codeOf, logInByCode, requestLoginCode } from '../support/api/codes.ts';
+import { completeLogin, guardedAccount } from '../support/api/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { flood, othersIn, sessionsIn } from './flood.ts';
 
 /** Rounds of a race: 4 unless `CODE_RACE_ROUNDS` says 50. */

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { hash } from '@node-rs/argon2';
-import { newEmail, password } from '../support/accounts.ts';
-import { seedAccounts } from '../support/seed-accounts.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { newEmail, password } from '../support/api/accounts.ts';
+import { seedAccounts } from '../support/api/seed-accounts.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { type CompareOptions, type Comparison, compareTimes } from './compare-times.ts';
 
 /** 100 pairs unless `LOGIN_TIMING_PAIRS` says 1000. */

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, newDevice, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { withHeaders } from '../support/api-driver.ts';
-import { changeEmail, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
-import { withFailPoint } from '../support/fail-point.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
+import { type Account, newDevice, newEmail, newSession, password, type TokenPair } from '../support/api/accounts.ts';
+import { withHeaders } from '../support/api/api-driver.ts';
+import { changeEmail, confirmReset, requestReset, undoTokenOf } from '../support/api/codes.ts';
 import {
   addPasskey,
   deletePasskey,
@@ -13,8 +11,10 @@ import {
   requestPasskeyLogin,
   revokePassword,
   stepUpByPasskey,
-} from '../support/passkeys.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+} from '../support/api/passkeys.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
+import { withFailPoint } from '../support/stores/fail-point.ts';
 import { flood, othersIn, sessionsIn } from './flood.ts';
 
 /** Name of the other pod's connections, whose commands can be made to fail. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { logIn, newDevice, newEmail, password } from '../support/accounts.ts';
-import { bearer, withHeaders } from '../support/api-driver.ts';
-import { confirmChange } from '../support/codes.ts';
+import { logIn, newDevice, newEmail, password } from '../support/api/accounts.ts';
+import { bearer, withHeaders } from '../support/api/api-driver.ts';
+import { confirmChange } from '../support/api/codes.ts';
+import { demandLink, linkIdentity, logInByProvider, newPerson } from '../support/api/providers.ts';
+import { codeAt, guardedAccount, stepUpBy } from '../support/api/second-factor.ts';
+import { startTestApi, type TestApi, uniqueName } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
-import { demandLink, linkIdentity, logInByProvider, newPerson } from '../support/providers.ts';
-import { codeAt, guardedAccount, stepUpBy } from '../support/second-factor.ts';
-import { startTestApi, type TestApi, uniqueName } from '../support/test-api.ts';
 
 /** Two apis with one database and one Redis. */
 let apis: readonly [TestApi, TestApi];

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { logIn, newSession, password, registerAccount } from '../support/accounts.ts';
-import { bearer } from '../support/api-driver.ts';
-import { codeOf, requestChange } from '../support/codes.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
-import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
+import { logIn, newSession, password, registerAccount } from '../support/api/accounts.ts';
+import { bearer } from '../support/api/api-driver.ts';
+import { codeOf, requestChange } from '../support/api/codes.ts';
+import { addPasskey, logInByPasskey } from '../support/api/passkeys.ts';
 import {
   demandLink,
   linkByProof,
@@ -14,8 +13,9 @@ import {
   newPerson,
   proveByCode,
   provePerson,
-} from '../support/providers.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+} from '../support/api/providers.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import { flood } from './flood.ts';
 
 /** Two pods of one deployment. */

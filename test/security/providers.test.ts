@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newSession, password } from '../support/accounts.ts';
-import { patiently } from '../support/http-client.ts';
-import { addPasskey, deletePasskey, revokePassword } from '../support/passkeys.ts';
+import { newSession, password } from '../support/api/accounts.ts';
+import { addPasskey, deletePasskey, revokePassword } from '../support/api/passkeys.ts';
 import {
   linkIdentity,
   logInByProvider,
@@ -10,9 +9,10 @@ import {
   newPerson,
   provePerson,
   unlinkIdentity,
-} from '../support/providers.ts';
-import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+} from '../support/api/providers.ts';
+import { challengeStepUp, confirmStepUp } from '../support/api/step-up.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { patiently } from '../support/http-client.ts';
 import { flood, othersIn, sessionsIn } from './flood.ts';
 
 /** Rounds of a race: 3 unless `CODE_RACE_ROUNDS` says 50. */

@@ -1,13 +1,13 @@
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hash } from '@node-rs/argon2';
-import { newEmail, password } from '../support/accounts.ts';
-import { expire, makeResendDue } from '../support/codes.ts';
-import { queriesOf, shapeOf } from '../support/query-shape.ts';
-import { newAccountSeed } from '../support/seed-accounts.ts';
-import { monitored, type SentCommand, watchSentCommands } from '../support/sent-commands.ts';
-import { withSentRedisCommands } from '../support/sent-redis-commands.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import { newEmail, password } from '../support/api/accounts.ts';
+import { expire, makeResendDue } from '../support/api/codes.ts';
+import { newAccountSeed } from '../support/api/seed-accounts.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { queriesOf, shapeOf } from '../support/stores/query-shape.ts';
+import { monitored, type SentCommand, watchSentCommands } from '../support/stores/sent-commands.ts';
+import { withSentRedisCommands } from '../support/stores/sent-redis-commands.ts';
 
 const sent = watchSentCommands();
 let api: TestApi;

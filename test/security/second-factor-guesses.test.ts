@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newDevice, password } from '../support/accounts.ts';
-import { type ApiDriver, bearer, withHeaders } from '../support/api-driver.ts';
+import { newDevice, password } from '../support/api/accounts.ts';
+import { type ApiDriver, bearer, withHeaders } from '../support/api/api-driver.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount, wrongCodeFor } from '../support/api/second-factor.ts';
+import { startTestApi, type TestApi, uniqueName } from '../support/api/test-api.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
-import { beginLogin, codeAt, completeLogin, guardedAccount, wrongCodeFor } from '../support/second-factor.ts';
-import { startTestApi, type TestApi, uniqueName } from '../support/test-api.ts';
 import { flood, sessionsIn } from './flood.ts';
 
 /** Two apis with one database and one Redis. */

@@ -1,5 +1,5 @@
 import { startProvider } from '@auth-account/local-stack/provider';
-import { startTestServers, type TestServers } from './start-test-servers.ts';
+import { startTestServers, type TestServers } from './stores/start-test-servers.ts';
 
 declare global {
   /** Passed from the set-up to the teardown; Jest runs both in its parent process. */

@@ -3,8 +3,8 @@ import type { CodePurpose } from '@auth-account/contracts/events';
 import type { UpgradeRecord } from '@auth-account/lifecycle/upgrade';
 import type { Binary } from 'mongodb';
 
-export * from './event-documents.ts';
-export * from './user-document.ts';
+export * from './account/user-document.ts';
+export * from './outbox/event-documents.ts';
 
 /** Collection `groups`: the tenants. */
 export interface GroupDocument {

@@ -6,8 +6,8 @@ import {
   startEventSubscriber,
 } from '../../../libs/local-stack/src/stack/start-event-subscriber.ts';
 import { createSmtpSender, type SmtpSender } from '../../../services/worker/src/mail/smtp-sender.ts';
+import { exchange } from '../../support/gateway/raw-connection.ts';
 import { send } from '../../support/http-client.ts';
-import { exchange } from '../../support/raw-connection.ts';
 
 const printed: string[] = [];
 const killGateway = jest.fn();

@@ -4,11 +4,11 @@ import { routes } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { logIn, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import { openSocket } from '../../support/raw-connection.ts';
-import { testEnvironment } from '../../support/test-api.ts';
-import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
+import { logIn, newSession, password, registerAccount } from '../../support/api/accounts.ts';
+import { testEnvironment } from '../../support/api/test-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
+import { openSocket } from '../../support/gateway/raw-connection.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -6,8 +6,8 @@ import {
   createConfirmDeletion,
   createScheduleDeletion,
 } from '../../../services/api/src/usecases/account/schedule-deletion.ts';
-import { type AccountDeps, type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
-import { bearerOf, type StoredSession } from '../../support/use-case-fixture.ts';
+import { type AccountDeps, type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
+import { bearerOf, type StoredSession } from '../../support/api/use-case-fixture.ts';
 
 let fixture: AccountFixture;
 beforeAll(async () => {

@@ -6,11 +6,11 @@ import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { logIn, newEmail, newSession, password } from '../../support/accounts.ts';
-import { bearer, drive } from '../../support/api-driver.ts';
-import { accept, cheapHashes, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
+import { logIn, newEmail, newSession, password } from '../../support/api/accounts.ts';
+import { bearer, drive } from '../../support/api/api-driver.ts';
+import { accept, cheapHashes, insertInvite, joinByInvite, leave, removeMember } from '../../support/api/groups.ts';
+import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import { type Answer, type SentRequest, send } from '../../support/http-client.ts';
-import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

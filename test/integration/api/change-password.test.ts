@@ -11,14 +11,14 @@ import {
   createReauthenticate,
   type ReauthenticateDeps,
 } from '../../../services/api/src/usecases/step-up/reauthenticate.ts';
-import { storesOf } from '../../support/stores-of.ts';
 import {
   bearerOf,
   openUseCaseFixture,
   recordedAttempt,
   type StoredSession,
   type UseCaseFixture,
-} from '../../support/use-case-fixture.ts';
+} from '../../support/api/use-case-fixture.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 
 let fixture: UseCaseFixture;
 /** Calls to the limits, in order. */

@@ -4,14 +4,14 @@ import { createDatabaseClock } from '@auth-account/stores';
 import { firstIdOf } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { newSession, password } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } from '../../support/codes.ts';
-import { refresh } from '../../support/groups.ts';
-import { beginLogin, completeLogin, guardedAccount, orderRemoval } from '../../support/second-factor.ts';
-import { stepUp } from '../../support/step-up.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { newSession, password } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } from '../../support/api/codes.ts';
+import { refresh } from '../../support/api/groups.ts';
+import { beginLogin, completeLogin, guardedAccount, orderRemoval } from '../../support/api/second-factor.ts';
+import { stepUp } from '../../support/api/step-up.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 /** Three apis of one system. The hosts' clocks of two of them are five minutes off. */
 let behind: TestApi;

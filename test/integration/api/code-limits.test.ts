@@ -3,12 +3,12 @@ import { createLimitKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createCodeLimit } from '../../../services/api/src/limits/code-limit.ts';
-import { logIn, newEmail, newSession, password, registerAccount, type TokenPair } from '../../support/accounts.ts';
-import { bearer, dataOf, drive, withHeaders } from '../../support/api-driver.ts';
-import { changeEmail, codeOf, makeResendDue, requestVerification } from '../../support/codes.ts';
-import type { GroupApi } from '../../support/groups.ts';
+import { logIn, newEmail, newSession, password, registerAccount, type TokenPair } from '../../support/api/accounts.ts';
+import { bearer, dataOf, drive, withHeaders } from '../../support/api/api-driver.ts';
+import { changeEmail, codeOf, makeResendDue, requestVerification } from '../../support/api/codes.ts';
+import type { GroupApi } from '../../support/api/groups.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 let api: TestApi;
 let shiftMs = 0;

@@ -10,7 +10,7 @@ import { createCheckCode } from '../../../services/api/src/usecases/codes/check-
 import type { CodeRequest } from '../../../services/api/src/usecases/codes/request-code.ts';
 import { createResendCode, type ResendCodeDeps } from '../../../services/api/src/usecases/codes/resend-code.ts';
 import { isCodeUsed, useCode } from '../../../services/api/src/usecases/proofs/use-proof.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
 
 let fixture: AccountFixture;
 beforeAll(async () => {

@@ -12,8 +12,8 @@ import {
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { createIds } from '../../../services/api/src/request/ids.ts';
 import { createWarnOfGuesses } from '../../../services/api/src/usecases/proofs/check-password.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
-import { bearerOf } from '../../support/use-case-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
+import { bearerOf } from '../../support/api/use-case-fixture.ts';
 
 let fixture: AccountFixture;
 beforeAll(async () => {

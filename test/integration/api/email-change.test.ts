@@ -10,8 +10,8 @@ import {
   createRequestEmailChange,
   type RequestEmailChangeDeps,
 } from '../../../services/api/src/usecases/credentials/request-email-change.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
-import { bearerOf, type StoredSession } from '../../support/use-case-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
+import { bearerOf, type StoredSession } from '../../support/api/use-case-fixture.ts';
 
 let fixture: AccountFixture;
 beforeAll(async () => {

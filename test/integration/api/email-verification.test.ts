@@ -7,8 +7,8 @@ import {
   createVerifyEmail,
   type VerifyEmailDeps,
 } from '../../../services/api/src/usecases/credentials/verify-email.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
-import { bearerOf } from '../../support/use-case-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
+import { bearerOf } from '../../support/api/use-case-fixture.ts';
 
 let fixture: AccountFixture;
 /** Requests for codes. */

@@ -10,8 +10,8 @@ import {
   createStopFactorRemoval,
   createStopFactorRemovalByToken,
 } from '../../../services/api/src/usecases/second-factor/stop-factor-removal.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
-import { bearerOf } from '../../support/use-case-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
+import { bearerOf } from '../../support/api/use-case-fixture.ts';
 
 let fixture: AccountFixture;
 beforeAll(async () => {

@@ -4,14 +4,14 @@ import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stac
 import { collectionsOf, createFence } from '@auth-account/stores';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { type Account, newSession, registerAccount, type TokenPair } from '../../support/accounts.ts';
-import { codeOf, requestLoginCode } from '../../support/codes.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
-import { type GoodRequest, goodRequests, sendTo } from '../../support/good-requests.ts';
-import { accept, insertInvite } from '../../support/groups.ts';
+import { type Account, newSession, registerAccount, type TokenPair } from '../../support/api/accounts.ts';
+import { codeOf, requestLoginCode } from '../../support/api/codes.ts';
+import { type GoodRequest, goodRequests, sendTo } from '../../support/api/good-requests.ts';
+import { accept, insertInvite } from '../../support/api/groups.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { keepPrimary, stopReplication } from '../../support/stop-replication.ts';
-import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { keepPrimary, stopReplication } from '../../support/stores/stop-replication.ts';
 
 /** Operations whose answers depend on stored state, each with and without an `Idempotency-Key` if it takes one. */
 const all = Object.entries(routes) as [RouteName, Route][];

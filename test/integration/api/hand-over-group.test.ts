@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHandOverGroup } from '../../../services/api/src/usecases/groups/hand-over-group.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
-import { bearerOf } from '../../support/use-case-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
+import { bearerOf } from '../../support/api/use-case-fixture.ts';
 
 let fixture: AccountFixture;
 beforeAll(async () => {

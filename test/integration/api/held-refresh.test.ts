@@ -8,7 +8,7 @@ import {
   readsOf,
   type StoredSession,
   type UseCaseFixture,
-} from '../../support/use-case-fixture.ts';
+} from '../../support/api/use-case-fixture.ts';
 
 let fixture: UseCaseFixture;
 beforeAll(async () => {

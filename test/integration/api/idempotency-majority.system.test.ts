@@ -7,18 +7,18 @@ import { createEmailChangeTokens, createEmailCodes, loadKeyFile } from '@auth-ac
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, MongoClient } from 'mongodb';
 import { createReadMail } from '../../../services/worker/src/mail/read-mail.ts';
-import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { authctl } from '../../support/authctl.ts';
-import { askForCode } from '../../support/code-request.ts';
-import { confirmReset, requestReset } from '../../support/codes.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
-import { insertInvite } from '../../support/groups.ts';
+import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { askForCode } from '../../support/api/code-request.ts';
+import { confirmReset, requestReset } from '../../support/api/codes.ts';
+import { insertInvite } from '../../support/api/groups.ts';
+import { serviceEnvironment } from '../../support/api/test-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { keepPrimary } from '../../support/stop-replication.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
-import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
+import { authctl } from '../../support/processes/authctl.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { keepPrimary } from '../../support/stores/stop-replication.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 
 /** Two members, so a majority lacks every write that the secondary has not applied. */
 let mongo: LocalMongo;

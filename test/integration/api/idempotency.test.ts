@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
+import { newEmail, newSession, password, registerAccount } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { patiently } from '../../support/http-client.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 let api: TestApi;
 /** Another pod of the same deployment. */

@@ -7,19 +7,11 @@ import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { type KeyEntry, publicKeySet } from '@auth-account/verifier/access-token';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
-import { logOut, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { authctlJson } from '../../support/authctl.ts';
-import { changeEmail, codeOf, requestReset, stopTokenOf, undoTokenOf } from '../../support/codes.ts';
-import {
-  type GatewayFixture,
-  openGatewayFixture,
-  startTestGateway,
-  type TestGateway,
-} from '../../support/gateway-fixture.ts';
-import type { Answer } from '../../support/http-client.ts';
-import { addPasskey, passkeyLogin } from '../../support/passkeys.ts';
-import { demandLink, linkByProof, newPerson } from '../../support/providers.ts';
+import { logOut, newEmail, newSession, password, registerAccount } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { changeEmail, codeOf, requestReset, stopTokenOf, undoTokenOf } from '../../support/api/codes.ts';
+import { addPasskey, passkeyLogin } from '../../support/api/passkeys.ts';
+import { demandLink, linkByProof, newPerson } from '../../support/api/providers.ts';
 import {
   beginLogin,
   beginTotp,
@@ -29,12 +21,20 @@ import {
   orderRemoval,
   stepUpBy,
   stopByToken,
-} from '../../support/second-factor.ts';
-import { stepUp } from '../../support/step-up.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
-import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
-import { newSigningKey } from '../../support/token-forger.ts';
-import { logOutRaw, upgradeRaw } from '../../support/token-wire.ts';
+} from '../../support/api/second-factor.ts';
+import { stepUp } from '../../support/api/step-up.ts';
+import { serviceEnvironment } from '../../support/api/test-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
+import { newSigningKey } from '../../support/api/token-forger.ts';
+import { logOutRaw, upgradeRaw } from '../../support/api/token-wire.ts';
+import {
+  type GatewayFixture,
+  openGatewayFixture,
+  startTestGateway,
+  type TestGateway,
+} from '../../support/gateway/gateway-fixture.ts';
+import type { Answer } from '../../support/http-client.ts';
+import { authctlJson } from '../../support/processes/authctl.ts';
 
 const hour = 3_600_000;
 const kidOf = (token: string) => decodeProtectedHeader(token).kid;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, logIn, newDevice, newEmail, password, type TokenPair } from '../../support/accounts.ts';
-import { bearer, withHeaders } from '../../support/api-driver.ts';
+import { type Account, logIn, newDevice, newEmail, password, type TokenPair } from '../../support/api/accounts.ts';
+import { bearer, withHeaders } from '../../support/api/api-driver.ts';
 import {
   changeEmail,
   codeOf,
@@ -9,9 +9,9 @@ import {
   requestReset,
   requestVerification,
   undoTokenOf,
-} from '../../support/codes.ts';
-import type { GroupApi } from '../../support/groups.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
+} from '../../support/api/codes.ts';
+import type { GroupApi } from '../../support/api/groups.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 
 /**
  * After five wrong passwords of unknown devices an account waits for a day, so the tests may take as long as they need.

@@ -4,17 +4,17 @@ import { waitUntil } from '@auth-account/local-stack';
 import type { AccessTokenClaims } from '@auth-account/verifier/access-token';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { createAuthenticator } from '../../support/authenticator.ts';
-import { goodRequests, sendTo } from '../../support/good-requests.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
+import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { createAuthenticator } from '../../support/api/authenticator.ts';
+import { goodRequests, sendTo } from '../../support/api/good-requests.ts';
+import { addPasskey, appOrigin, deletePasskey, requestPasskey } from '../../support/api/passkeys.ts';
+import { linkIdentity, newPerson, unlinkIdentity } from '../../support/api/providers.ts';
+import { beginTotp, codeAt } from '../../support/api/second-factor.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { completeDenyList } from '../../support/internal-services.ts';
-import { addPasskey, appOrigin, deletePasskey, requestPasskey } from '../../support/passkeys.ts';
-import { linkIdentity, newPerson, unlinkIdentity } from '../../support/providers.ts';
-import { beginTotp, codeAt } from '../../support/second-factor.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { completeDenyList } from '../../support/verifier/internal-services.ts';
 
 let api: TestApi;
 /** An api of the same deployment that reaches MongoDB through `proxy`. */

@@ -7,8 +7,8 @@ import { limitedRoutes } from '../../../services/api/src/limits/limited-routes.t
 import { createLimits, type Limits } from '../../../services/api/src/limits/limits.ts';
 import { type LimitSettings, limitConfig, requestLimits } from '../../../services/api/src/limits/limits-table.ts';
 import type { RequestOrigin } from '../../../services/api/src/request/request-origin.ts';
-import { goodRequests, sendTo } from '../../support/good-requests.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+import { goodRequests, sendTo } from '../../support/api/good-requests.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 
 const redis = new Redis(testEnvironment().redisUrl);
 const secret = createSecretKey(randomBytes(32));

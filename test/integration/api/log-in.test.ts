@@ -16,15 +16,15 @@ import { createOpenSession, type OpenSessionDeps } from '../../../services/api/s
 import type { ProvedLogin } from '../../../services/api/src/usecases/login/proved-login.ts';
 import { type AuthenticateDeps, createAuthenticate } from '../../../services/api/src/usecases/proofs/check-password.ts';
 import { createConsumeProof, type RightCode } from '../../../services/api/src/usecases/proofs/use-proof.ts';
-import { newSessionDocument } from '../../support/session-document.ts';
-import { storesOf } from '../../support/stores-of.ts';
+import { newSessionDocument } from '../../support/api/session-document.ts';
 import {
   hashOf,
   newUserDocument,
   openUseCaseFixture,
   recordedAttempt,
   type UseCaseFixture,
-} from '../../support/use-case-fixture.ts';
+} from '../../support/api/use-case-fixture.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 
 type LogInDeps = Pick<PasswordDeps, 'openIdempotent'> & AuthenticateDeps & OpenSessionDeps;
 

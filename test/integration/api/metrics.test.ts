@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { startProvider } from '@auth-account/local-stack/provider';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { newEmail, password, registerAccount } from '../../support/accounts.ts';
-import { withFailPoint } from '../../support/fail-point.ts';
-import { newHome, newPerson, requestProviderLogin } from '../../support/providers.ts';
-import { beginLogin, completeLogin, guardedAccount, wrongCodeFor } from '../../support/second-factor.ts';
-import { challengeStepUp, confirmStepUp } from '../../support/step-up.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+import { newEmail, password, registerAccount } from '../../support/api/accounts.ts';
+import { newHome, newPerson, requestProviderLogin } from '../../support/api/providers.ts';
+import { beginLogin, completeLogin, guardedAccount, wrongCodeFor } from '../../support/api/second-factor.ts';
+import { challengeStepUp, confirmStepUp } from '../../support/api/step-up.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { withFailPoint } from '../../support/stores/fail-point.ts';
 
 const appName = uniqueName();
 const operationFailed = 96;

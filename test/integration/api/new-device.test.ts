@@ -9,8 +9,8 @@ import {
   learnedDevice,
   newDeviceNotification,
 } from '../../../services/api/src/usecases/login/new-device.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
-import { newUserDocument } from '../../support/use-case-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
+import { newUserDocument } from '../../support/api/use-case-fixture.ts';
 
 let fixture: AccountFixture;
 beforeAll(async () => {

@@ -10,8 +10,8 @@ import {
 } from '../../../services/api/src/usecases/proofs/once-per-proof.ts';
 import { createPasskeyProof } from '../../../services/api/src/usecases/proofs/passkey-proof.ts';
 import { consumedBy, createConsumeProof, useProof } from '../../../services/api/src/usecases/proofs/use-proof.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { openUseCaseFixture, readsOf, type UseCaseFixture } from '../../support/use-case-fixture.ts';
+import { openUseCaseFixture, readsOf, type UseCaseFixture } from '../../support/api/use-case-fixture.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 
 let fixture: UseCaseFixture;
 beforeAll(async () => {

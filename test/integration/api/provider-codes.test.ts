@@ -8,8 +8,8 @@ import type { IdentityDocument } from '@auth-account/stores/documents';
 import { createSealedSecrets, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { newSession, password } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
+import { newSession, password } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
 import {
   exchangingEntry,
   newHome,
@@ -17,11 +17,11 @@ import {
   requestProviderLogin,
   unlinkIdentity,
   webPage,
-} from '../../support/providers.ts';
+} from '../../support/api/providers.ts';
+import { codeAt, completeLogin, switchOn } from '../../support/api/second-factor.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
 import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
-import { codeAt, completeLogin, switchOn } from '../../support/second-factor.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;
 let api: TestApi;

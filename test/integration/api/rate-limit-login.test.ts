@@ -1,11 +1,11 @@
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { newDevice, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { withHeaders } from '../../support/api-driver.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
+import { newDevice, newEmail, newSession, password, registerAccount } from '../../support/api/accounts.ts';
+import { withHeaders } from '../../support/api/api-driver.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 
 const wrong = 'wrong password';
 

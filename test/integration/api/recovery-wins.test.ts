@@ -1,8 +1,7 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { authctl } from '../../support/authctl.ts';
+import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
 import {
   changeEmail,
   codeOf,
@@ -12,12 +11,13 @@ import {
   requestDeletion,
   requestReset,
   undoTokenOf,
-} from '../../support/codes.ts';
-import { accept, expectSound, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
-import { startRefreshStorm } from '../../support/refresh-storm.ts';
-import { type SeededSession, seedSessions } from '../../support/seed-sessions.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
-import { withoutDeadlines } from '../../support/without-deadlines.ts';
+} from '../../support/api/codes.ts';
+import { accept, expectSound, insertInvite, joinByInvite, leave, removeMember } from '../../support/api/groups.ts';
+import { startRefreshStorm } from '../../support/api/refresh-storm.ts';
+import { type SeededSession, seedSessions } from '../../support/api/seed-sessions.ts';
+import { serviceEnvironment, startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { authctl } from '../../support/processes/authctl.ts';
+import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
 
 /**
  * Tries of each operation: one unless `RECOVERY_TRIES` says more. Without its hold, an operation fails in the first.

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
+import { type Account, newSession, type TokenPair } from '../../support/api/accounts.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 
 const second = 1_000;
 const hour = 3_600 * second;

@@ -3,7 +3,7 @@ import { createRefreshTokens, generateSecretKey } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRefresh, type RefreshDeps } from '../../../services/api/src/usecases/sessions/refresh.ts';
 import { createIssueTokens, precomputedHashes } from '../../../services/api/src/usecases/sessions/session.ts';
-import { hashOf, openUseCaseFixture, readsOf, type UseCaseFixture } from '../../support/use-case-fixture.ts';
+import { hashOf, openUseCaseFixture, readsOf, type UseCaseFixture } from '../../support/api/use-case-fixture.ts';
 
 const idleSeconds = 3_600;
 const retryWindowMs = 30_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newSession } from '../../support/accounts.ts';
-import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { newSession } from '../../support/api/accounts.ts';
+import { startTestStack, type TestStack } from '../../support/processes/test-stack.ts';
 
 let stack: TestStack;
 beforeAll(async () => {

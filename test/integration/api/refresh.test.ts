@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { decodeJwt } from 'jose';
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { createRefresh, type RefreshDeps } from '../../../services/api/src/usecases/sessions/refresh.ts';
-import { hashOf, openUseCaseFixture, readsOf, type UseCaseFixture } from '../../support/use-case-fixture.ts';
+import { hashOf, openUseCaseFixture, readsOf, type UseCaseFixture } from '../../support/api/use-case-fixture.ts';
 
 const minute = 60_000;
 const idleSeconds = 7_200;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { logOut, newSession } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { insertInvite, joinByInvite } from '../../support/groups.ts';
+import { logOut, newSession } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { insertInvite, joinByInvite } from '../../support/api/groups.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { keepConnections, type SentRequest } from '../../support/http-client.ts';
 import { countEvents, type Line, type RecordedLog, recordLog } from '../../support/recorded-log.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', TRUST_PROXY_HOPS: '1' };
 

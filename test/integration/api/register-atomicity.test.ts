@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { defaultDeadlineMs } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { newEmail, password, registerAccount } from '../../support/accounts.ts';
-import { withFailPoint } from '../../support/fail-point.ts';
-import { insertInvite } from '../../support/groups.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { withoutDeadlines } from '../../support/without-deadlines.ts';
+import { newEmail, password, registerAccount } from '../../support/api/accounts.ts';
+import { insertInvite } from '../../support/api/groups.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { withFailPoint } from '../../support/stores/fail-point.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
 
 const appName = uniqueName();
 

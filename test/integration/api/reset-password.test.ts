@@ -13,7 +13,7 @@ import {
   openAccountFixture,
   passwordHashOf,
   type RequestedCode,
-} from '../../support/account-fixture.ts';
+} from '../../support/api/account-fixture.ts';
 
 let fixture: AccountFixture;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import {
   type RestoreAccountDeps,
 } from '../../../services/api/src/usecases/account/restore-account.ts';
 import { type AuthenticateDeps, createAuthenticate } from '../../../services/api/src/usecases/proofs/check-password.ts';
-import { type AccountFixture, openAccountFixture, passwordHashOf } from '../../support/account-fixture.ts';
+import { type AccountFixture, openAccountFixture, passwordHashOf } from '../../support/api/account-fixture.ts';
 
 let fixture: AccountFixture;
 beforeAll(async () => {

@@ -6,15 +6,15 @@ import { generateSecretKey, loadKeyFile } from '@auth-account/tokens';
 import type { KeyEntry } from '@auth-account/verifier/access-token';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { logOut, newSession } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
+import { logOut, newSession } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import {
   completeDenyList,
   internalServiceCredential,
   internalServiceSecretsFile,
-} from '../../support/internal-services.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/verifier/internal-services.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 const path = '/api/v1/revocations';
 const nonce = 'Zq3v1p8mXo2c7Jt5kW9rYA';

@@ -13,7 +13,7 @@ import {
   readsOf,
   type StoredSession,
   type UseCaseFixture,
-} from '../../support/use-case-fixture.ts';
+} from '../../support/api/use-case-fixture.ts';
 
 let fixture: UseCaseFixture;
 /** Reads of a session by the last use case. */

@@ -13,7 +13,7 @@ import {
   openUseCaseFixture,
   type StoredSession,
   type UseCaseFixture,
-} from '../../support/use-case-fixture.ts';
+} from '../../support/api/use-case-fixture.ts';
 
 let fixture: UseCaseFixture;
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newSession, type TokenPair } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { openGuardedFolder } from '../../support/create-process-guard.ts';
-import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
+import { newSession, type TokenPair } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { serviceEnvironment } from '../../support/api/test-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import { send } from '../../support/http-client.ts';
-import { type ServiceProcess, startApiProcess } from '../../support/service-process.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
-import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
+import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { type ServiceProcess, startApiProcess } from '../../support/processes/service-process.ts';
+import { type FailCommand, withFailPoint } from '../../support/stores/fail-point.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
 
 const appName = 'session-faults';
 const hour = 3_600_000;

@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { password, registerAccount } from '../../support/accounts.ts';
+import { password, registerAccount } from '../../support/api/accounts.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { answerTo, begin } from '../../support/http-client.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 const waitMs = 60_000;
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logOut, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { refresh } from '../../support/groups.ts';
-import { completeDenyList } from '../../support/internal-services.ts';
-import { queriesOf, shapeOf } from '../../support/query-shape.ts';
-import { monitored, type SentCommand, watchSentCommands } from '../../support/sent-commands.ts';
-import { type SentRedisCommand, withSentRedisCommands } from '../../support/sent-redis-commands.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { logOut, newEmail, newSession, password, registerAccount } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { refresh } from '../../support/api/groups.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { queriesOf, shapeOf } from '../../support/stores/query-shape.ts';
+import { monitored, type SentCommand, watchSentCommands } from '../../support/stores/sent-commands.ts';
+import { type SentRedisCommand, withSentRedisCommands } from '../../support/stores/sent-redis-commands.ts';
+import { completeDenyList } from '../../support/verifier/internal-services.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 import { type CountedOperation, settledApart, statements } from '../../tools/queries/statements.ts';
 
 const sent = watchSentCommands();

@@ -3,8 +3,10 @@ import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-l
 import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';
-import { dataOf } from '../../support/api-driver.ts';
+import { logOut, newSession, type TokenPair } from '../../support/api/accounts.ts';
+import { dataOf } from '../../support/api/api-driver.ts';
+import { currentGroup, refresh } from '../../support/api/groups.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
 import {
   type GatewayFixture,
   newDevice,
@@ -12,10 +14,8 @@ import {
   signToken,
   startTestGateway,
   type TestGateway,
-} from '../../support/gateway-fixture.ts';
-import { currentGroup, refresh } from '../../support/groups.ts';
-import { openStream, refusalOf } from '../../support/push-client.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+} from '../../support/gateway/gateway-fixture.ts';
+import { openStream, refusalOf } from '../../support/gateway/push-client.ts';
 
 /** The setting before and after it is lowered. */
 const [long, short] = [400, 60];

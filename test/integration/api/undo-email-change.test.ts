@@ -7,7 +7,7 @@ import {
   createUndoEmailChange,
   type UndoEmailChangeDeps,
 } from '../../../services/api/src/usecases/credentials/undo-email-change.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
 
 const emailChangeTokens = {
   ...createEmailChangeTokens({ keys: [generateSecretKey()] }),

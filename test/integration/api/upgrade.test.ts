@@ -15,10 +15,10 @@ import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
+import { serviceEnvironment, startTestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { serviceEnvironment, startTestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 const mongo = new MongoClient(testEnvironment().mongodbUri);
 const redis = new Redis(testEnvironment().redisUrl);

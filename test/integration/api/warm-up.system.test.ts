@@ -5,13 +5,19 @@ import { openRedis, workerOptions } from '@auth-account/redis';
 import { ensureIndexes } from '@auth-account/stores';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, expect, test } from '@jest/globals';
-import { newSession } from '../../support/accounts.ts';
-import { withFailPoint } from '../../support/fail-point.ts';
+import { newSession } from '../../support/api/accounts.ts';
+import {
+  serviceEnvironment,
+  startTestApi,
+  type TestApi,
+  testEnvironment,
+  uniqueName,
+} from '../../support/api/test-api.ts';
 import { send } from '../../support/http-client.ts';
-import { processEnvironment } from '../../support/process-environment.ts';
+import { processEnvironment } from '../../support/processes/process-environment.ts';
 import type { Line } from '../../support/recorded-log.ts';
-import { monitored, watchSentCommands } from '../../support/sent-commands.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+import { withFailPoint } from '../../support/stores/fail-point.ts';
+import { monitored, watchSentCommands } from '../../support/stores/sent-commands.ts';
 
 const sent = watchSentCommands();
 afterAll(() => sent.close());

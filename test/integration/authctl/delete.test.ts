@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newSession, password } from '../../support/accounts.ts';
-import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
-import { startHoldingProxy } from '../../support/holding-proxy.ts';
-import { testEnvironment } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { newSession, password } from '../../support/api/accounts.ts';
+import { testEnvironment } from '../../support/api/test-api.ts';
+import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/processes/authctl.ts';
+import { startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 const dayMs = 86_400_000;

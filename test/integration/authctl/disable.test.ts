@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newSession, password } from '../../support/accounts.ts';
-import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
+import { logIn, newSession, password } from '../../support/api/accounts.ts';
+import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 let fixture: OperatorFixture;

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort, provideMongodbBinary } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { authctl } from '../../support/authctl.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { authctl } from '../../support/processes/authctl.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let dir: string;
 let port: number;

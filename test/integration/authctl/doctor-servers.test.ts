@@ -5,7 +5,7 @@ import { startProvider } from '@auth-account/local-stack/provider';
 import { expect, jest, test } from '@jest/globals';
 import { checkMail } from '../../../services/authctl/src/commands/doctor/check-mail.ts';
 import { checkProviders } from '../../../services/authctl/src/commands/doctor/check-providers.ts';
-import { exchangingEntry } from '../../support/providers.ts';
+import { exchangingEntry } from '../../support/api/providers.ts';
 
 const subscriberAt = (port: number, rest: object = {}) => ({
   name: 'mail',

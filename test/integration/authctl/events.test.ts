@@ -9,10 +9,10 @@ import {
 } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { type AuthctlOptions, authctl, authctlJson } from '../../support/authctl.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { commitEvent, newEvent } from '../../support/worker-events.ts';
+import { testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { type AuthctlOptions, authctl, authctlJson } from '../../support/processes/authctl.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
+import { commitEvent, newEvent } from '../../support/worker/worker-events.ts';
 
 const subscribers = ['analytics', 'billing'];
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Algorithm, hash } from '@node-rs/argon2';
-import { newEmail, password } from '../../support/accounts.ts';
-import { type AuthctlOptions, authctl, authctlJson } from '../../support/authctl.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import { serviceEnvironment, startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { type AuthctlOptions, authctl, authctlJson } from '../../support/processes/authctl.ts';
 
 /** bcrypt of `password` at cost 4. */
 const bcryptHash = '$2b$04$4Y40YxGsDf.ZlSjtbPfOuOeo5A0l5YxzS5lRk/.DcXwWFSF8qEJ1q';

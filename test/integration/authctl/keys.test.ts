@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { assertAccessTokenKeys, assertRefreshTokenKeys, loadKeyFile } from '@auth-account/tokens';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
+import { authctl, authctlJson, authctlProcess } from '../../support/processes/authctl.ts';
 
 let dir: string;
 let env: Record<string, string>;

@@ -1,16 +1,16 @@
 import type { Collections } from '@auth-account/stores';
 import { createLogger } from '@auth-account/telemetry';
-import { type ApiDriver, drive } from '../../support/api-driver.ts';
-import type { AuthctlOptions } from '../../support/authctl.ts';
+import { type ApiDriver, drive } from '../../support/api/api-driver.ts';
+import { cheapHashes } from '../../support/api/groups.ts';
+import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from '../../support/api/test-api.ts';
 import { type Endings, startWhole } from '../../support/closing.ts';
-import { startTestGateway } from '../../support/gateway-fixture.ts';
-import { cheapHashes } from '../../support/groups.ts';
-import { openGreeted, type StreamClient } from '../../support/push-client.ts';
-import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from '../../support/test-api.ts';
-import type { StreamTokens } from '../../support/test-services.ts';
-import { eventually } from '../../support/worker-fixture.ts';
-import { type Receiver, startReceiver } from '../../support/worker-receiver.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
+import { startTestGateway } from '../../support/gateway/gateway-fixture.ts';
+import { openGreeted, type StreamClient } from '../../support/gateway/push-client.ts';
+import type { AuthctlOptions } from '../../support/processes/authctl.ts';
+import type { StreamTokens } from '../../support/processes/test-services.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
+import { type Receiver, startReceiver } from '../../support/worker/worker-receiver.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker/worker-service.ts';
 
 /** The three services in this process with a separate database and key prefix, and the environment of an operator. */
 export interface OperatorFixture extends ApiDriver {

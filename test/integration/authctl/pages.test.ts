@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newSession } from '../../support/accounts.ts';
-import { authctl, authctlJson } from '../../support/authctl.ts';
+import { newSession } from '../../support/api/accounts.ts';
+import { authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { findPageCommands } from '../../tools/cluster/page-commands.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { startMailSink } from '@auth-account/local-stack/mail-sink';
 import { expect, test } from '@jest/globals';
 import { findFirstEnd } from '../../../services/authctl/src/probe/run-probe-service.ts';
-import { mailServerCertificate } from '../../support/mail-server-certificate.ts';
+import { mailServerCertificate } from '../../support/worker/mail-server-certificate.ts';
 
 test('the canary reads from the handshake when the certificate of an https or wss server ends', async () => {
   const server = await startMailSink(() => undefined, { secure: true, ...mailServerCertificate });

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type MailSink, startMailSink } from '@auth-account/local-stack/mail-sink';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { newEmail } from '../../support/accounts.ts';
-import { authctl, authctlJson } from '../../support/authctl.ts';
-import { startProbe, untilRuns } from '../../support/probe-process.ts';
+import { newEmail } from '../../support/api/accounts.ts';
+import { authctl, authctlJson } from '../../support/processes/authctl.ts';
+import { startProbe, untilRuns } from '../../support/processes/probe-process.ts';
 import { countStored, type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 const token = 'a token of the mailbox';

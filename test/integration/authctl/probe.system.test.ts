@@ -6,10 +6,10 @@ import { findFreePort } from '@auth-account/local-stack';
 import { redisKeys } from '@auth-account/redis';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { logIn, newEmail, password, registerAccount } from '../../support/accounts.ts';
-import { authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
-import { startProbe, untilRuns } from '../../support/probe-process.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { logIn, newEmail, password, registerAccount } from '../../support/api/accounts.ts';
+import { authctl, authctlJson, authctlProcess } from '../../support/processes/authctl.ts';
+import { startProbe, untilRuns } from '../../support/processes/probe-process.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 import { countStored, type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 let fixture: OperatorFixture;

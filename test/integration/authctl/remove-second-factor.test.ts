@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newSession } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
-import { beginLogin, guardedAccount, orderRemoval } from '../../support/second-factor.ts';
+import { newSession } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { beginLogin, guardedAccount, orderRemoval } from '../../support/api/second-factor.ts';
+import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 let fixture: OperatorFixture;

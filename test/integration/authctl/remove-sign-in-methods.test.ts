@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Binary } from 'mongodb';
-import { logIn, newSession, password } from '../../support/accounts.ts';
-import { type AuthctlOptions, auditLinesOf, authctl } from '../../support/authctl.ts';
-import { confirmReset, requestReset } from '../../support/codes.ts';
-import { addPasskey, logInByPasskey, passkeyLogin, revokePassword } from '../../support/passkeys.ts';
-import { linkIdentity, logInByProvider, newPerson, provePerson } from '../../support/providers.ts';
-import { switchOn } from '../../support/second-factor.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { logIn, newSession, password } from '../../support/api/accounts.ts';
+import { confirmReset, requestReset } from '../../support/api/codes.ts';
+import { addPasskey, logInByPasskey, passkeyLogin, revokePassword } from '../../support/api/passkeys.ts';
+import { linkIdentity, logInByProvider, newPerson, provePerson } from '../../support/api/providers.ts';
+import { switchOn } from '../../support/api/second-factor.ts';
+import { type AuthctlOptions, auditLinesOf, authctl } from '../../support/processes/authctl.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 let fixture: OperatorFixture;

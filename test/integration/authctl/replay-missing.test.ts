@@ -5,15 +5,15 @@ import { reliableWorkerOptions, subscriberQueueName } from '@auth-account/messag
 import { ensureIndexes } from '@auth-account/stores';
 import { describe, expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
-import { authctl, authctlJson } from '../../support/authctl.ts';
+import { testEnvironment } from '../../support/api/test-api.ts';
+import { newUserDocument } from '../../support/api/use-case-fixture.ts';
 import { closingAll } from '../../support/closing.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { testEnvironment } from '../../support/test-api.ts';
-import { newUserDocument } from '../../support/use-case-fixture.ts';
-import { newCodeRequest, newDeletedEvent, newEvent, newNotification } from '../../support/worker-events.ts';
-import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
-import { startReceiver } from '../../support/worker-receiver.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { authctl, authctlJson } from '../../support/processes/authctl.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
+import { newCodeRequest, newDeletedEvent, newEvent, newNotification } from '../../support/worker/worker-events.ts';
+import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
+import { startReceiver } from '../../support/worker/worker-receiver.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 const replayTo = (name: string, ...args: string[]) => ['events', 'replay', '--subscriber', name, ...args];
 const missing = ['--missing', '--since', '1h', '--yes'];

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newEmail, newSession, password } from '../../support/accounts.ts';
-import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
-import { codeOf, confirmReset, requestChange, requestReset } from '../../support/codes.ts';
-import { seedAccounts } from '../../support/seed-accounts.ts';
+import { newEmail, newSession, password } from '../../support/api/accounts.ts';
+import { codeOf, confirmReset, requestChange, requestReset } from '../../support/api/codes.ts';
+import { seedAccounts } from '../../support/api/seed-accounts.ts';
+import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 /** Hash of the password `U*U` with cost 5: a vector of Openwall's crypt_blowfish. */

@@ -7,12 +7,12 @@ import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
-import { logIn, newEmail, newSession, password } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { type AuthctlOptions, authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
-import { openGuardedFolder } from '../../support/create-process-guard.ts';
-import { uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { logIn, newEmail, newSession, password } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { uniqueName } from '../../support/api/test-api.ts';
+import { type AuthctlOptions, authctl, authctlJson, authctlProcess } from '../../support/processes/authctl.ts';
+import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 let fixture: OperatorFixture;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newSession, password } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
-import { beginLogin, codeAt, guardedAccount, wrongCodeFor } from '../../support/second-factor.ts';
+import { newSession, password } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { beginLogin, codeAt, guardedAccount, wrongCodeFor } from '../../support/api/second-factor.ts';
+import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 let fixture: OperatorFixture;

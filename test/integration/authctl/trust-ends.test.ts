@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logOut, newSession, password, type TokenPair } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { authctl } from '../../support/authctl.ts';
-import { codeOf, requestLoginCode } from '../../support/codes.ts';
-import { refresh } from '../../support/groups.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import { linkIdentity, newPerson, provePerson } from '../../support/providers.ts';
+import { logOut, newSession, password, type TokenPair } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { codeOf, requestLoginCode } from '../../support/api/codes.ts';
+import { refresh } from '../../support/api/groups.ts';
+import { linkIdentity, newPerson, provePerson } from '../../support/api/providers.ts';
 import {
   beginLogin,
   completeLogin,
   type GuardedAccount,
   guardedAccount,
   switchOn,
-} from '../../support/second-factor.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+} from '../../support/api/second-factor.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { authctl } from '../../support/processes/authctl.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 let fixture: OperatorFixture;

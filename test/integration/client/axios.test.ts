@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { AuthClient } from '@auth-account/client';
 import { type AxiosConfig, attachAuth } from '@auth-account/client/axios';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client-fixture.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client/client-fixture.ts';
 
 interface Config extends AxiosConfig {
   readonly baseURL?: string;

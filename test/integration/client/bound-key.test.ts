@@ -3,13 +3,19 @@ import type { AuthError } from '@auth-account/client';
 import { boundKey, type DeviceKey, type DeviceKeys, memoryKeys, rawSignature } from '@auth-account/client/bound-key';
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { password } from '../../support/accounts.ts';
-import { type ClientFixture, codeOf, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
-import { startClientPage } from '../../support/client-page.ts';
-import { testIssuer } from '../../support/device-key.ts';
-import { createMemoryStorage } from '../../support/memory-storage.ts';
-import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { password } from '../../support/api/accounts.ts';
+import { testIssuer } from '../../support/api/device-key.ts';
+import {
+  type ClientFixture,
+  codeOf,
+  noStream,
+  openClientFixture,
+  type TestApp,
+} from '../../support/client/client-fixture.ts';
+import { startClientPage } from '../../support/client/client-page.ts';
+import { createMemoryStorage } from '../../support/client/memory-storage.ts';
+import { createSharedTabs } from '../../support/client/shared-tabs.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: ClientFixture;
 beforeAll(async () => {

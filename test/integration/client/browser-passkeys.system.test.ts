@@ -3,11 +3,11 @@ import type { Account } from '@auth-account/client/account';
 import type { Passkeys } from '@auth-account/client/passkeys';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
-import { newEmail, password } from '../../support/accounts.ts';
-import { hasChromium, launchChromium } from '../../support/chromium.ts';
-import { type ClientFixture, openClientFixture } from '../../support/client-fixture.ts';
-import { type ClientPage, startClientPage } from '../../support/client-page.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import { hasChromium, launchChromium } from '../../support/client/chromium.ts';
+import { type ClientFixture, openClientFixture } from '../../support/client/client-fixture.ts';
+import { type ClientPage, startClientPage } from '../../support/client/client-page.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 /** Globals that the page's script sets. */
 interface PageWindow {

@@ -2,13 +2,13 @@ import type { AuthClient } from '@auth-account/client';
 import type { Account } from '@auth-account/client/account';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { newEmail, password } from '../../support/accounts.ts';
-import { hasChromium, launchChromium } from '../../support/chromium.ts';
-import { type ClientFixture, openClientFixture } from '../../support/client-fixture.ts';
-import { type ClientPage, startClientPage } from '../../support/client-page.ts';
-import { startHoldingProxy } from '../../support/holding-proxy.ts';
-import { startTestApi } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import { startTestApi } from '../../support/api/test-api.ts';
+import { hasChromium, launchChromium } from '../../support/client/chromium.ts';
+import { type ClientFixture, openClientFixture } from '../../support/client/client-fixture.ts';
+import { type ClientPage, startClientPage } from '../../support/client/client-page.ts';
+import { startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 /** Globals that the page's script sets. */
 interface PageWindow {

@@ -1,10 +1,16 @@
 import type { AuthError } from '@auth-account/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { password } from '../../support/accounts.ts';
-import { type ClientFixture, codeOf, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
-import { codeOf as mailedCodeOf } from '../../support/codes.ts';
-import { newPerson, type Person, signIdToken } from '../../support/providers.ts';
-import { codeAt } from '../../support/second-factor.ts';
+import { password } from '../../support/api/accounts.ts';
+import { codeOf as mailedCodeOf } from '../../support/api/codes.ts';
+import { newPerson, type Person, signIdToken } from '../../support/api/providers.ts';
+import { codeAt } from '../../support/api/second-factor.ts';
+import {
+  type ClientFixture,
+  codeOf,
+  noStream,
+  openClientFixture,
+  type TestApp,
+} from '../../support/client/client-fixture.ts';
 
 const reauthentication = { current_password: password };
 

@@ -7,9 +7,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { nodePlatform } from '@auth-account/client/node';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { password } from '../../support/accounts.ts';
-import { type ClientFixture, codeOf, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { password } from '../../support/api/accounts.ts';
+import {
+  type ClientFixture,
+  codeOf,
+  noStream,
+  openClientFixture,
+  type TestApp,
+} from '../../support/client/client-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 import { mountSmallDisk } from '../../tools/faults/stack/small-disk.ts';
 
 const run = promisify(execFile);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { password } from '../../support/accounts.ts';
-import { type ClientFixture, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
-import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { password } from '../../support/api/accounts.ts';
+import { type ClientFixture, noStream, openClientFixture, type TestApp } from '../../support/client/client-fixture.ts';
+import { createSharedTabs } from '../../support/client/shared-tabs.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: ClientFixture;
 

@@ -1,9 +1,9 @@
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client-fixture.ts';
-import { codeOf as mailedCodeOf, wrongCodeOf } from '../../support/codes.ts';
-import { codeAt } from '../../support/second-factor.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import { codeOf as mailedCodeOf, wrongCodeOf } from '../../support/api/codes.ts';
+import { codeAt } from '../../support/api/second-factor.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client/client-fixture.ts';
 
 const confirmPath = '/login-code/confirm';
 

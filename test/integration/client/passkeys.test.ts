@@ -1,12 +1,12 @@
 import { type AuthError, createAuthClient } from '@auth-account/client';
 import { type PasskeyBridge, passkeys } from '@auth-account/client/passkeys';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { password } from '../../support/accounts.ts';
-import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client-fixture.ts';
-import { createHurriedTimers } from '../../support/hurried-timers.ts';
-import { createMemoryStorage } from '../../support/memory-storage.ts';
-import { codeAt } from '../../support/second-factor.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { password } from '../../support/api/accounts.ts';
+import { codeAt } from '../../support/api/second-factor.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client/client-fixture.ts';
+import { createHurriedTimers } from '../../support/client/hurried-timers.ts';
+import { createMemoryStorage } from '../../support/client/memory-storage.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 const createPath = '/account/passkeys';
 const loginPath = '/passkeys/login';

@@ -6,9 +6,9 @@ import { createFakeService, fakeIdToken, memoryStorage } from '@auth-account/cli
 import { expect, test } from '@jest/globals';
 import * as React from 'react';
 import { act, create, type ReactTestRenderer } from 'react-test-renderer';
-import { newEmail, password } from '../../support/accounts.ts';
-import { createMemoryStorage } from '../../support/memory-storage.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import { createMemoryStorage } from '../../support/client/memory-storage.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newEmail, password, registerAccount } from '../../support/accounts.ts';
-import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client-fixture.ts';
+import { newEmail, password, registerAccount } from '../../support/api/accounts.ts';
+import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client/client-fixture.ts';
 
 let fixture: ClientFixture;
 

@@ -1,12 +1,12 @@
 import { AuthError } from '@auth-account/client';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newEmail, password } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import type { Fate } from '../../support/app-network.ts';
-import { type ClientFixture, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
-import { createMemoryStorage } from '../../support/memory-storage.ts';
-import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { logIn, newEmail, password } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import type { Fate } from '../../support/client/app-network.ts';
+import { type ClientFixture, noStream, openClientFixture, type TestApp } from '../../support/client/client-fixture.ts';
+import { createMemoryStorage } from '../../support/client/memory-storage.ts';
+import { createSharedTabs } from '../../support/client/shared-tabs.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: ClientFixture;
 

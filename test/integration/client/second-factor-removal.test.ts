@@ -2,16 +2,16 @@ import { createAuthClient } from '@auth-account/client';
 import { secondFactor } from '@auth-account/client/second-factor';
 import { createFakeService, mailedCode, memoryStorage } from '@auth-account/client/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newEmail, password } from '../../support/accounts.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import { codeOf as mailedCodeOf, stopTokenOf } from '../../support/api/codes.ts';
+import { codeAt } from '../../support/api/second-factor.ts';
 import {
   type ClientFixture,
   openClientFixture,
   codeOf as refusalOf,
   type TestApp,
-} from '../../support/client-fixture.ts';
-import { codeOf as mailedCodeOf, stopTokenOf } from '../../support/codes.ts';
-import { codeAt } from '../../support/second-factor.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/client/client-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: ClientFixture;
 beforeAll(async () => {

@@ -1,10 +1,16 @@
 import type { AuthError } from '@auth-account/client';
 import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { password } from '../../support/accounts.ts';
-import { type ClientFixture, codeOf, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
-import { codeAt, wrongCodeFor } from '../../support/second-factor.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { password } from '../../support/api/accounts.ts';
+import { codeAt, wrongCodeFor } from '../../support/api/second-factor.ts';
+import {
+  type ClientFixture,
+  codeOf,
+  noStream,
+  openClientFixture,
+  type TestApp,
+} from '../../support/client/client-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 const confirmPath = '/login/second-factor';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { password } from '../../support/accounts.ts';
-import { type ClientFixture, openClientFixture } from '../../support/client-fixture.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { password } from '../../support/api/accounts.ts';
+import { type ClientFixture, openClientFixture } from '../../support/client/client-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: ClientFixture;
 

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DeviceSignal } from '@auth-account/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientFixture, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import { type ClientFixture, openClientFixture, type TestApp } from '../../support/client/client-fixture.ts';
+import { createSharedTabs } from '../../support/client/shared-tabs.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: ClientFixture;
 /** A proxy before the gateway. When frozen, it silently drops every byte of the present connections. */

@@ -6,9 +6,9 @@ import { createVerifier, type Verifier } from '@auth-account/verifier';
 import { requireAccessToken } from '@auth-account/verifier/express';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
-import { password } from '../../support/accounts.ts';
-import { type ClientFixture, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
-import { audience, issuer } from '../../support/verifier-fixture.ts';
+import { password } from '../../support/api/accounts.ts';
+import { type ClientFixture, noStream, openClientFixture, type TestApp } from '../../support/client/client-fixture.ts';
+import { audience, issuer } from '../../support/verifier/verifier-fixture.ts';
 
 let fixture: ClientFixture;
 let verifier: Verifier;

@@ -1,10 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientFixture, codeOf, noStream, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
-import { createMemoryStorage } from '../../support/memory-storage.ts';
-import { createSharedTabs } from '../../support/shared-tabs.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import {
+  type ClientFixture,
+  codeOf,
+  noStream,
+  openClientFixture,
+  type TestApp,
+} from '../../support/client/client-fixture.ts';
+import { createMemoryStorage } from '../../support/client/memory-storage.ts';
+import { createSharedTabs } from '../../support/client/shared-tabs.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: ClientFixture;
 

@@ -2,13 +2,13 @@ import { AuthError, createAuthClient } from '@auth-account/client';
 import { createPushMessagePublisher } from '@auth-account/messaging';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newEmail, password } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { type ClientFixture, openClientFixture, type TestApp } from '../../support/client-fixture.ts';
-import { createMemoryStorage } from '../../support/memory-storage.ts';
-import { createSharedTabs } from '../../support/shared-tabs.ts';
+import { logIn, newEmail, password } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { type ClientFixture, openClientFixture, type TestApp } from '../../support/client/client-fixture.ts';
+import { createMemoryStorage } from '../../support/client/memory-storage.ts';
+import { createSharedTabs } from '../../support/client/shared-tabs.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: ClientFixture;
 

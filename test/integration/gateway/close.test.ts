@@ -8,8 +8,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createReconcile } from '../../../services/push-gateway/src/commands/reconcile.ts';
 import { createPushMetrics } from '../../../services/push-gateway/src/runtime/metrics.ts';
 import { createConnectionRegistry } from '../../../services/push-gateway/src/streams/connection-registry.ts';
-import { closeBoundMs } from '../../support/close-bound.ts';
+import { testEnvironment } from '../../support/api/test-api.ts';
 import { closingAll } from '../../support/closing.ts';
+import { closeBoundMs } from '../../support/gateway/close-bound.ts';
 import {
   type GatewayFixture,
   newDevice,
@@ -17,11 +18,10 @@ import {
   signToken,
   startReadyGateway,
   type TestGateway,
-} from '../../support/gateway-fixture.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import { refusalOf } from '../../support/push-client.ts';
-import { testEnvironment } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/gateway/gateway-fixture.ts';
+import { refusalOf } from '../../support/gateway/push-client.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 /** An interval so long that no test succeeds because of it. */
 const rarely = { RECONCILE_INTERVAL_MS: '4000' };

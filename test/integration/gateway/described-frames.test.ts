@@ -5,7 +5,7 @@ import { type NewDevicePayload, newDeviceTopic } from '@auth-account/contracts';
 import { createPushMessagePublisher, type PushMessagePublisher } from '@auth-account/messaging';
 import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { asyncApiChecker } from '../../support/asyncapi-checker.ts';
+import { asyncApiChecker } from '../../support/api/asyncapi-checker.ts';
 import {
   type Device,
   type GatewayFixture,
@@ -16,9 +16,9 @@ import {
   startTestGateway,
   type TestGateway,
   type TokenOptions,
-} from '../../support/gateway-fixture.ts';
-import { openStream, type PushClient } from '../../support/push-client.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/gateway/gateway-fixture.ts';
+import { openStream, type PushClient } from '../../support/gateway/push-client.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 const document = JSON.parse(await readFile(new URL('../../../docs/asyncapi.json', import.meta.url), 'utf8'));
 const checker = asyncApiChecker(document);

@@ -1,10 +1,10 @@
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type GatewayFixture, newDevice, openGatewayFixture } from '../../support/gateway-fixture.ts';
+import { type Move, type ObedientApp, startObedientApp } from '../../support/client/obedient-app.ts';
+import { type GatewayFixture, newDevice, openGatewayFixture } from '../../support/gateway/gateway-fixture.ts';
 import { get } from '../../support/http-client.ts';
-import { type Move, type ObedientApp, startObedientApp } from '../../support/obedient-app.ts';
-import { type ServiceProcess, startGatewayProcess } from '../../support/service-process.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { type ServiceProcess, startGatewayProcess } from '../../support/processes/service-process.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 /** 5,000 with `npm run test:long drain`, which also prints the arrivals. */
 const clientCount = Number(process.env.DRAIN_CLIENTS ?? 500);

@@ -6,12 +6,12 @@ import {
   signToken,
   startReadyGateway,
   startTestGateway,
-} from '../../support/gateway-fixture.ts';
+} from '../../support/gateway/gateway-fixture.ts';
+import { openStream, refusalOf } from '../../support/gateway/push-client.ts';
 import { get } from '../../support/http-client.ts';
-import { openStream, refusalOf } from '../../support/push-client.ts';
+import { startGatewayProcess } from '../../support/processes/service-process.ts';
 import { recordLog } from '../../support/recorded-log.ts';
-import { startGatewayProcess } from '../../support/service-process.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: GatewayFixture;
 

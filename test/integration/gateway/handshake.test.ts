@@ -10,11 +10,11 @@ import {
   signToken,
   startReadyGateway,
   type TestGateway,
-} from '../../support/gateway-fixture.ts';
+} from '../../support/gateway/gateway-fixture.ts';
+import { openStream, refusalOf } from '../../support/gateway/push-client.ts';
+import { handshakeText, openSocket } from '../../support/gateway/raw-connection.ts';
 import { type SentRequest, send } from '../../support/http-client.ts';
-import { openStream, refusalOf } from '../../support/push-client.ts';
-import { handshakeText, openSocket } from '../../support/raw-connection.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: GatewayFixture;
 let gateway: TestGateway;

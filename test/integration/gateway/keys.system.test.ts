@@ -6,11 +6,11 @@ import { waitUntil } from '@auth-account/local-stack';
 import { createAccessTokenSigner } from '@auth-account/tokens';
 import { type KeyEntry, publicKeySet } from '@auth-account/verifier/access-token';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type GatewayFixture, openGatewayFixture } from '../../support/gateway-fixture.ts';
+import { newSigningKey } from '../../support/api/token-forger.ts';
+import { upgradeRaw } from '../../support/api/token-wire.ts';
+import { type GatewayFixture, openGatewayFixture } from '../../support/gateway/gateway-fixture.ts';
 import { get } from '../../support/http-client.ts';
-import { type ServiceProcess, startGatewayProcess } from '../../support/service-process.ts';
-import { newSigningKey } from '../../support/token-forger.ts';
-import { upgradeRaw } from '../../support/token-wire.ts';
+import { type ServiceProcess, startGatewayProcess } from '../../support/processes/service-process.ts';
 
 let dir: string;
 let file: string;

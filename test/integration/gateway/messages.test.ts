@@ -9,7 +9,7 @@ import {
 import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { readDocumentedAcl } from '../../support/documented-acl.ts';
+import { testEnvironment } from '../../support/api/test-api.ts';
 import {
   type GatewayFixture,
   newDevice,
@@ -17,11 +17,11 @@ import {
   signToken,
   startTestGateway,
   type TestGateway,
-} from '../../support/gateway-fixture.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import { openRawStream, type RawFrame } from '../../support/raw-connection.ts';
-import { testEnvironment } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/gateway/gateway-fixture.ts';
+import { openRawStream, type RawFrame } from '../../support/gateway/raw-connection.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { readDocumentedAcl } from '../../support/verifier/documented-acl.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: GatewayFixture;
 let proxy: HoldingProxy;

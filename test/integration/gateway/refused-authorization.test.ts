@@ -8,8 +8,8 @@ import {
   startReadyGateway,
   startTestGateway,
   type TestGateway,
-} from '../../support/gateway-fixture.ts';
-import { type HandshakeOptions, openStream, refusalOf } from '../../support/push-client.ts';
+} from '../../support/gateway/gateway-fixture.ts';
+import { type HandshakeOptions, openStream, refusalOf } from '../../support/gateway/push-client.ts';
 import { countEvents, type Line, type RecordedLog, recordLog } from '../../support/recorded-log.ts';
 
 const env = { TRUST_PROXY_HOPS: '1', MAX_STREAMS_PER_GROUP: '1' };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { testEnvironment } from '../../support/api/test-api.ts';
 import {
   type Device,
   type GatewayFixture,
@@ -9,12 +10,11 @@ import {
   startReadyGateway,
   type TestGateway,
   type TokenOptions,
-} from '../../support/gateway-fixture.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import { openStream } from '../../support/push-client.ts';
-import { openRawStream } from '../../support/raw-connection.ts';
-import { testEnvironment } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/gateway/gateway-fixture.ts';
+import { openStream } from '../../support/gateway/push-client.ts';
+import { openRawStream } from '../../support/gateway/raw-connection.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: GatewayFixture;
 let gateway: TestGateway;

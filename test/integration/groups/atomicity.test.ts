@@ -1,10 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
-import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
-import { accept, currentGroup, expectSound, insertInvite, joinByInvite, leave, refresh } from '../../support/groups.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { withoutDeadlines } from '../../support/without-deadlines.ts';
+import { type Account, newSession, type TokenPair } from '../../support/api/accounts.ts';
+import {
+  accept,
+  currentGroup,
+  expectSound,
+  insertInvite,
+  joinByInvite,
+  leave,
+  refresh,
+} from '../../support/api/groups.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { type FailCommand, withFailPoint } from '../../support/stores/fail-point.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
 
 const appName = uniqueName();
 

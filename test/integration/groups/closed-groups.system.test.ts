@@ -7,11 +7,11 @@ import { collectionsOf, ensureIndexes, missingIndexes } from '@auth-account/stor
 import type { GroupDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { newSession } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { accept, currentGroup, insertInvite, leave, refresh, removeMember } from '../../support/groups.ts';
-import { joinBy } from '../../support/invites.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
+import { newSession } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { accept, currentGroup, insertInvite, leave, refresh, removeMember } from '../../support/api/groups.ts';
+import { joinBy } from '../../support/api/invites.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
-import { accept, expectSound, insertInvite } from '../../support/groups.ts';
+import { type Account, newSession, type TokenPair } from '../../support/api/accounts.ts';
+import { accept, expectSound, insertInvite } from '../../support/api/groups.ts';
+import { joinBy } from '../../support/api/invites.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { joinBy } from '../../support/invites.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 let pods: [TestApi, TestApi];
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newSession, type TokenPair } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { leave, refresh } from '../../support/groups.ts';
-import { joinBy } from '../../support/invites.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
+import { newSession, type TokenPair } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { leave, refresh } from '../../support/api/groups.ts';
+import { joinBy } from '../../support/api/invites.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 
 let api: TestApi;
 /** Another pod of the same deployment. */

@@ -1,14 +1,14 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { confirmReset, requestReset } from '../../support/codes.ts';
-import { accept, expectSound, joinByInvite, leave, refresh, removeMember } from '../../support/groups.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
+import { logIn, newEmail, newSession, password, type TokenPair } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { confirmReset, requestReset } from '../../support/api/codes.ts';
+import { accept, expectSound, joinByInvite, leave, refresh, removeMember } from '../../support/api/groups.ts';
+import { joinBy, newInvite } from '../../support/api/invites.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
 import { type Answer, patiently } from '../../support/http-client.ts';
-import { joinBy, newInvite } from '../../support/invites.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
-import { withoutDeadlines } from '../../support/without-deadlines.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
 
 const daySeconds = 86_400;
 

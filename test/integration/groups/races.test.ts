@@ -8,8 +8,8 @@ import {
   password,
   registerAccount,
   type TokenPair,
-} from '../../support/accounts.ts';
-import { bearer, drive } from '../../support/api-driver.ts';
+} from '../../support/api/accounts.ts';
+import { bearer, drive } from '../../support/api/api-driver.ts';
 import {
   accept,
   currentGroup,
@@ -19,9 +19,9 @@ import {
   leave,
   refresh,
   removeMember,
-} from '../../support/groups.ts';
+} from '../../support/api/groups.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { type Answer, patiently } from '../../support/http-client.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 /** Number of runs of each race, because chance decides the winner. `RACE_ROUNDS` sets another number. */
 const rounds = Number(process.env.RACE_ROUNDS ?? 4);

@@ -1,15 +1,15 @@
 import { provideRedisBinary } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
-import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
-import { startTestServices, type TestServices } from '../../support/test-services.ts';
-import { openInternalService } from '../../support/verifier-fixture.ts';
-import { eventually } from '../../support/worker-fixture.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
+import { logOut, newSession, type TokenPair } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { serviceEnvironment, startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { startTestServices, type TestServices } from '../../support/processes/test-services.ts';
+import { type SentinelGroup, startSentinelGroup } from '../../support/stores/redis-sentinel.ts';
+import { openInternalService } from '../../support/verifier/verifier-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker/worker-service.ts';
 
 let folder: GuardedFolder;
 let group: SentinelGroup;

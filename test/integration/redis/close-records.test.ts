@@ -6,8 +6,8 @@ import {
   openGatewayFixture,
   startReadyGateway,
   type TestGateway,
-} from '../../support/gateway-fixture.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/gateway/gateway-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: GatewayFixture;
 let gateway: TestGateway;

@@ -15,11 +15,11 @@ import { workerConfig } from '@auth-account/worker/config';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { authctl } from '../../support/authctl.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
+import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { authctl } from '../../support/processes/authctl.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
-import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let direct: Redis;
 let proxy: HoldingProxy;

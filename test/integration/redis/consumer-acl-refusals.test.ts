@@ -18,15 +18,15 @@ import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-l
 import { failFastOptions, openRedis } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
+import { readDocumentedAcl } from '../../support/verifier/documented-acl.ts';
 import {
   type ConsumerAclFixture,
   keys,
   openConsumerAclFixture,
   queueName,
   refusal,
-} from '../../support/consumer-acl-fixture.ts';
-import { readDocumentedAcl } from '../../support/documented-acl.ts';
-import { newEvent } from '../../support/worker-events.ts';
+} from '../../support/worker/consumer-acl-fixture.ts';
+import { newEvent } from '../../support/worker/worker-events.ts';
 
 let fixture: ConsumerAclFixture;
 

@@ -15,6 +15,7 @@ import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mong
 import { openRedis, type RedisClient, workerOptions } from '@auth-account/redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, MongoClient } from 'mongodb';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import {
   type ConsumerAclFixture,
   keys,
@@ -22,10 +23,9 @@ import {
   queueName,
   refusal,
   subscriber,
-} from '../../support/consumer-acl-fixture.ts';
-import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
-import { newDeletedEvent, newEvent } from '../../support/worker-events.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/worker/consumer-acl-fixture.ts';
+import { newDeletedEvent, newEvent } from '../../support/worker/worker-events.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 const database = uniqueName();
 const mongo = new MongoClient(testEnvironment().mongodbUri);

@@ -3,8 +3,8 @@ import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { createAnnounce } from '../../../services/api/src/announcements/announce.ts';
-import { type GatewayFixture, openGatewayFixture } from '../../support/gateway-fixture.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { type GatewayFixture, openGatewayFixture } from '../../support/gateway/gateway-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: GatewayFixture;
 let listening: Redis;

@@ -15,11 +15,11 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';
-import { endJobLock } from '../../support/end-job-lock.ts';
-import { type OwnProcess, startConsumerProcess } from '../../support/service-process.ts';
-import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
-import { newEvent } from '../../support/worker-events.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { serviceEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { type OwnProcess, startConsumerProcess } from '../../support/processes/service-process.ts';
+import { endJobLock } from '../../support/worker/end-job-lock.ts';
+import { newEvent } from '../../support/worker/worker-events.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 import {
   type ExampleConsumerOptions,
   type StartingConfiguration,

@@ -1,14 +1,14 @@
 import { provideRedisBinary } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { closeBoundMs } from '../../support/close-bound.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
-import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
-import { openStreamAsApp, startTestServices, type TestServices } from '../../support/test-services.ts';
-import { openInternalService, refused } from '../../support/verifier-fixture.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { logOut, newSession, registerAccount } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { closeBoundMs } from '../../support/gateway/close-bound.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { openStreamAsApp, startTestServices, type TestServices } from '../../support/processes/test-services.ts';
+import { type SentinelGroup, startSentinelGroup } from '../../support/stores/redis-sentinel.ts';
+import { openInternalService, refused } from '../../support/verifier/verifier-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let folder: GuardedFolder;
 let group: SentinelGroup;

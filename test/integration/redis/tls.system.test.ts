@@ -7,21 +7,21 @@ import { pushGatewayConfig } from '@auth-account/push-gateway/config';
 import { explainRedisError, failFastOptions, openRedis } from '@auth-account/redis';
 import { workerConfig } from '@auth-account/worker/config';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
-import { authctl } from '../../support/authctl.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
+import { logOut, newSession, registerAccount } from '../../support/api/accounts.ts';
+import { serviceEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import { get } from '../../support/http-client.ts';
+import { authctl } from '../../support/processes/authctl.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { startWorkerProcess } from '../../support/processes/service-process.ts';
+import { openStreamAsApp, startTestServices } from '../../support/processes/test-services.ts';
 import {
   type Certificates,
   findTlsObstacle,
   makeCertificates,
   startTlsRedis,
   type TlsRedis,
-} from '../../support/redis-tls.ts';
-import { startWorkerProcess } from '../../support/service-process.ts';
-import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
-import { openStreamAsApp, startTestServices } from '../../support/test-services.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/stores/redis-tls.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 const binary = await provideRedisBinary({ log: () => undefined });
 const obstacle = await findTlsObstacle(binary);

@@ -3,9 +3,9 @@ import { type Collections, collectionsOf, type SessionStore } from '@auth-accoun
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CommandStartedEvent, MongoClient } from 'mongodb';
-import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
-import { newSessionDocument } from '../../support/session-document.ts';
-import { storesOf } from '../../support/stores-of.ts';
+import { newSessionDocument } from '../../support/api/session-document.ts';
+import { type FailCommand, withFailPoint } from '../../support/stores/fail-point.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const appName = uniqueName();

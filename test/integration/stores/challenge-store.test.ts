@@ -4,9 +4,9 @@ import { challengeState, codeEmail } from '@auth-account/stores/challenges';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, type CommandStartedEvent, type Db, type Document, MongoClient } from 'mongodb';
-import { newChallengeDocument } from '../../support/challenge-document.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
+import { newChallengeDocument } from '../../support/api/challenge-document.ts';
+import { serviceEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 
 let mongo: MongoClient;
 let db: Db;

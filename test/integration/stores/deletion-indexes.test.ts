@@ -3,10 +3,10 @@ import { collectionsOf, createTransactionRunner, ensureIndexes } from '@auth-acc
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
-import { plansOf } from '../../support/query-plans.ts';
-import { newSessionDocument } from '../../support/session-document.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
+import { newSessionDocument } from '../../support/api/session-document.ts';
+import { serviceEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { plansOf } from '../../support/stores/query-plans.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 
 let mongo: MongoClient;
 let db: Db;

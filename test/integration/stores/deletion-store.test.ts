@@ -3,7 +3,7 @@ import { type DeletionStore, erasureTime } from '@auth-account/stores/deletions'
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClientSession } from 'mongodb';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
 
 let fixture: AccountFixture;
 let store: DeletionStore;

@@ -4,7 +4,7 @@ import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClientSession } from 'mongodb';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
 
 let fixture: AccountFixture;
 let store: EmailChangeStore;

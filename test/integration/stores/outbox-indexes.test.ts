@@ -2,10 +2,10 @@ import { urgentTopic } from '@auth-account/contracts/events';
 import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
-import { plansOf } from '../../support/query-plans.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
-import { commitEvent, longAgo, newCodeRequest, newEvent } from '../../support/worker-events.ts';
+import { serviceEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { plansOf } from '../../support/stores/query-plans.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
+import { commitEvent, longAgo, newCodeRequest, newEvent } from '../../support/worker/worker-events.ts';
 
 let mongo: MongoClient;
 let db: Db;

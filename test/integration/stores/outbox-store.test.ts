@@ -4,9 +4,9 @@ import { type Collections, collectionsOf, type OutboxStore, publishGraceMs } fro
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { storesOf } from '../../support/stores-of.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
-import { dueRow, newEvent } from '../../support/worker-events.ts';
+import { dueRow, newEvent } from '../../support/worker/worker-events.ts';
 
 const subscribers = ['analytics', 'billing'];
 const topic = 'service.auth.events.registered';

@@ -3,8 +3,8 @@ import { type Collections, collectionsOf, type SessionStore } from '@auth-accoun
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type ClientSession, type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
-import { newSessionDocument } from '../../support/session-document.ts';
-import { storesOf } from '../../support/stores-of.ts';
+import { newSessionDocument } from '../../support/api/session-document.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 let mongo: MongoClient;

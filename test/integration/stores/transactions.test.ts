@@ -11,9 +11,9 @@ import {
   MongoError,
   Timestamp,
 } from 'mongodb';
-import { withFailPoint } from '../../support/fail-point.ts';
-import { newSessionDocument } from '../../support/session-document.ts';
-import { storesOf } from '../../support/stores-of.ts';
+import { newSessionDocument } from '../../support/api/session-document.ts';
+import { withFailPoint } from '../../support/stores/fail-point.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const appName = uniqueName();

@@ -5,11 +5,11 @@ import type { RevocationReason, SessionDocument } from '@auth-account/stores/doc
 import { trustedDevicesOf } from '@auth-account/stores/second-factors';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, MongoClient } from 'mongodb';
-import { withFailPoint } from '../../support/fail-point.ts';
-import { newSessionDocument } from '../../support/session-document.ts';
-import { storesOf } from '../../support/stores-of.ts';
+import { newSessionDocument } from '../../support/api/session-document.ts';
+import { newUserDocument } from '../../support/api/use-case-fixture.ts';
+import { withFailPoint } from '../../support/stores/fail-point.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
-import { newUserDocument } from '../../support/use-case-fixture.ts';
 
 /** Names the connections of this file in the fail point. */
 const appName = uniqueName();

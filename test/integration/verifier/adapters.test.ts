@@ -23,8 +23,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import fastify from 'fastify';
-import { logOut, newSession } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
+import { logOut, newSession } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
 import { type Answer, send } from '../../support/http-client.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import {
@@ -35,7 +35,7 @@ import {
   refused,
   someClaims,
   type VerifierFixture,
-} from '../../support/verifier-fixture.ts';
+} from '../../support/verifier/verifier-fixture.ts';
 
 let fixture: VerifierFixture;
 let verifier: OpenedVerifier;

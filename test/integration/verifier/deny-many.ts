@@ -1,5 +1,5 @@
 import { redisKeys } from '@auth-account/redis';
-import { keyPrefix, type VerifierFixture } from '../../support/verifier-fixture.ts';
+import { keyPrefix, type VerifierFixture } from '../../support/verifier/verifier-fixture.ts';
 
 const keys = redisKeys(keyPrefix);
 

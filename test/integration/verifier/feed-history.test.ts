@@ -5,10 +5,10 @@ import type { VerifierOptions } from '@auth-account/verifier';
 import { feedRevocations } from '@auth-account/verifier/feed';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { logOut, newSession } from '../../support/accounts.ts';
-import { internalServiceCredential } from '../../support/internal-services.ts';
-import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
+import { logOut, newSession } from '../../support/api/accounts.ts';
+import { startTamperingProxy, type TamperingProxy } from '../../support/stores/tampering-proxy.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
+import { internalServiceCredential } from '../../support/verifier/internal-services.ts';
 import {
   audience,
   issuer,
@@ -17,8 +17,8 @@ import {
   refused,
   someClaims,
   type VerifierFixture,
-} from '../../support/verifier-fixture.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/verifier/verifier-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 import { denyMany } from './deny-many.ts';
 
 const feed = '/api/v1/revocations';

@@ -5,20 +5,20 @@ import { generateSigningKey, loadKeyFile } from '@auth-account/tokens';
 import type { VerifierOptions } from '@auth-account/verifier';
 import { feedRevocations } from '@auth-account/verifier/feed';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { logOut, newSession } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { leave, refresh } from '../../support/groups.ts';
-import { internalServiceCredential, internalServiceSecretsFile } from '../../support/internal-services.ts';
-import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
+import { logOut, newSession } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { leave, refresh } from '../../support/api/groups.ts';
+import { startTamperingProxy, type TamperingProxy } from '../../support/stores/tampering-proxy.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
+import { internalServiceCredential, internalServiceSecretsFile } from '../../support/verifier/internal-services.ts';
 import {
   keyPrefix,
   type OpenedVerifier,
   openVerifierFixture,
   refused,
   type VerifierFixture,
-} from '../../support/verifier-fixture.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/verifier/verifier-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 import { denyMany, forgetMany } from './deny-many.ts';
 
 const keys = redisKeys(keyPrefix);

@@ -1,11 +1,16 @@
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { logIn, logOut, newSession } from '../../support/accounts.ts';
-import { refusal } from '../../support/consumer-acl-fixture.ts';
-import { leave, refresh } from '../../support/groups.ts';
-import { keyPrefix, openVerifierFixture, refused, type VerifierFixture } from '../../support/verifier-fixture.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+import { logIn, logOut, newSession } from '../../support/api/accounts.ts';
+import { leave, refresh } from '../../support/api/groups.ts';
+import {
+  keyPrefix,
+  openVerifierFixture,
+  refused,
+  type VerifierFixture,
+} from '../../support/verifier/verifier-fixture.ts';
+import { refusal } from '../../support/worker/consumer-acl-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: VerifierFixture;
 

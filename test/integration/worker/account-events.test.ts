@@ -3,10 +3,10 @@ import { type ConsumerReport, createEventConsumer } from '@auth-account/messagin
 import { openMongoInbox } from '@auth-account/messaging/mongo-inbox';
 import { expect, test } from '@jest/globals';
 import { closingAll } from '../../support/closing.ts';
-import { commitEvent, longAgo, newCodeRequest, newDeletedEvent, newEvent } from '../../support/worker-events.ts';
-import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
-import { startReceiver } from '../../support/worker-receiver.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { commitEvent, longAgo, newCodeRequest, newDeletedEvent, newEvent } from '../../support/worker/worker-events.ts';
+import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
+import { startReceiver } from '../../support/worker/worker-receiver.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 async function openInbox({ mongo, db }: WorkerFixture) {
   return openMongoInbox({ client: mongo, collection: db.collection('inbox') });

@@ -13,9 +13,9 @@ import {
 import { createWebhookConsumer } from '../../../services/worker/src/delivery/webhook-consumer.ts';
 import { createWorkerMetrics } from '../../../services/worker/src/runtime/metrics.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
-import { newCodeRequest, newEvent } from '../../support/worker-events.ts';
-import { eventually } from '../../support/worker-fixture.ts';
-import { type Answer, startReceiver, status } from '../../support/worker-receiver.ts';
+import { newCodeRequest, newEvent } from '../../support/worker/worker-events.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
+import { type Answer, startReceiver, status } from '../../support/worker/worker-receiver.ts';
 
 const queueName = 'billing';
 

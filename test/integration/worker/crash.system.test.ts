@@ -4,12 +4,12 @@ import { findFreePort } from '@auth-account/local-stack';
 import { subscriberQueueName } from '@auth-account/messaging';
 import { expect, test } from '@jest/globals';
 import { closingAll } from '../../support/closing.ts';
-import { endJobLock } from '../../support/end-job-lock.ts';
-import { startWorkerProcess } from '../../support/service-process.ts';
-import { newEvent } from '../../support/worker-events.ts';
-import { eventually, openWorkerFixture } from '../../support/worker-fixture.ts';
-import { startReceiver, status } from '../../support/worker-receiver.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { startWorkerProcess } from '../../support/processes/service-process.ts';
+import { endJobLock } from '../../support/worker/end-job-lock.ts';
+import { newEvent } from '../../support/worker/worker-events.ts';
+import { eventually, openWorkerFixture } from '../../support/worker/worker-fixture.ts';
+import { startReceiver, status } from '../../support/worker/worker-receiver.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 // These tests mostly wait for locks, deadlines and intervals, so they run concurrently.
 

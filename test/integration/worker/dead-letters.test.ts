@@ -3,11 +3,11 @@ import { reliableWorkerOptions, subscriberQueueName } from '@auth-account/messag
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { UnrecoverableError, Worker } from 'bullmq';
 import { openParts } from '../../support/closing.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { longAgo, newEvent } from '../../support/worker-events.ts';
-import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
-import { startReceiver, status } from '../../support/worker-receiver.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
+import { longAgo, newEvent } from '../../support/worker/worker-events.ts';
+import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
+import { startReceiver, status } from '../../support/worker/worker-receiver.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 const { closing, closeAll } = openParts();
 afterEach(closeAll);

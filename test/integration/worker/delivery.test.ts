@@ -3,8 +3,8 @@ import { reliableWorkerOptions, subscriberQueueName } from '@auth-account/messag
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
 import { openParts } from '../../support/closing.ts';
-import { newEvent } from '../../support/worker-events.ts';
-import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
+import { newEvent } from '../../support/worker/worker-events.ts';
+import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
 import {
   type Answer,
   firstPause,
@@ -13,8 +13,8 @@ import {
   type Receiver,
   startReceiver,
   status,
-} from '../../support/worker-receiver.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
+} from '../../support/worker/worker-receiver.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker/worker-service.ts';
 
 const { closing, closeAll } = openParts();
 afterEach(closeAll);

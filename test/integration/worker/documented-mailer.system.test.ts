@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { askForCode } from '../../support/api/code-request.ts';
 import { closingAll } from '../../support/closing.ts';
-import { askForCode } from '../../support/code-request.ts';
-import { newNotification } from '../../support/worker-events.ts';
-import { eventually, openWorkerFixture } from '../../support/worker-fixture.ts';
-import { type Received, startReceiver } from '../../support/worker-receiver.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { newNotification } from '../../support/worker/worker-events.ts';
+import { eventually, openWorkerFixture } from '../../support/worker/worker-fixture.ts';
+import { type Received, startReceiver } from '../../support/worker/worker-receiver.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');

@@ -4,8 +4,8 @@ import type { DeletionStore, ErasedAccount } from '@auth-account/stores/deletion
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createEraseAccounts, type EraseAccountsDeps } from '../../../services/worker/src/erasure/erase-accounts.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
-import { insertSessionsBeside } from '../../support/session-document.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
+import { insertSessionsBeside } from '../../support/api/session-document.ts';
 
 let fixture: AccountFixture;
 /** Steps that are visible outside MongoDB, in order. */

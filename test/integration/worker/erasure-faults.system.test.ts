@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Document } from 'mongodb';
-import { newSession } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { requestReset } from '../../support/codes.ts';
+import { newSession } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { requestReset } from '../../support/api/codes.ts';
+import { expectSound, insertInvite, joinByInvite } from '../../support/api/groups.ts';
+import { uniqueName } from '../../support/api/test-api.ts';
+import { startWorkerProcess } from '../../support/processes/service-process.ts';
+import { type FailCommand, withFailPoint } from '../../support/stores/fail-point.ts';
 import {
   type ErasureFixture,
   endErasureLease,
   openErasureFixture,
   orderDeletion,
   storedOf,
-} from '../../support/erasure-fixture.ts';
-import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
-import { expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
-import { startWorkerProcess } from '../../support/service-process.ts';
-import { uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+} from '../../support/worker/erasure-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 const appName = uniqueName();
 let fixture: ErasureFixture;

@@ -6,22 +6,22 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { Binary } from 'mongodb';
 import { dumpMongo, dumpRedis, findSecrets, type Places } from '../../security/secret-search.ts';
-import { logIn, newDevice, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { bearer, withHeaders } from '../../support/api-driver.ts';
+import { logIn, newDevice, newEmail, newSession, password, registerAccount } from '../../support/api/accounts.ts';
+import { bearer, withHeaders } from '../../support/api/api-driver.ts';
+import { requestReset } from '../../support/api/codes.ts';
+import { expectSound, insertInvite, joinByInvite } from '../../support/api/groups.ts';
+import { matchesSchema } from '../../support/api/matches-schema.ts';
+import { testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import { closingAll } from '../../support/closing.ts';
-import { requestReset } from '../../support/codes.ts';
+import { recordLog } from '../../support/recorded-log.ts';
 import {
   type ErasureFixture,
   newDueAccount,
   openErasureFixture,
   orderDeletion,
-} from '../../support/erasure-fixture.ts';
-import { expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
-import { matchesSchema } from '../../support/matches-schema.ts';
-import { recordLog } from '../../support/recorded-log.ts';
-import { testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
+} from '../../support/worker/erasure-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker/worker-service.ts';
 
 const apiLog = recordLog('api');
 const workerLog = recordLog('worker');

@@ -8,14 +8,14 @@ import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createForceLogout } from '../../../services/worker/src/force-logout/force-logout.ts';
-import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import { closeBoundMs } from '../../support/close-bound.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
-import { startTestServices } from '../../support/test-services.ts';
-import { eventually } from '../../support/worker-fixture.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
+import { logIn, newEmail, newSession, password, registerAccount } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { closeBoundMs } from '../../support/gateway/close-bound.ts';
+import { startTestServices } from '../../support/processes/test-services.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker/worker-service.ts';
 
 const endings: (() => Promise<unknown>)[] = [];
 async function endAll(): Promise<void> {

@@ -4,12 +4,12 @@ import { emailKey } from '@auth-account/stores';
 import { loadKeyFile, readSecret } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { newEmail, newSession } from '../../support/accounts.ts';
-import { changeEmail } from '../../support/codes.ts';
-import { type ErasureFixture, openErasureFixture } from '../../support/erasure-fixture.ts';
-import { testEnvironment, uniqueName } from '../../support/test-api.ts';
-import { eventually } from '../../support/worker-fixture.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { newEmail, newSession } from '../../support/api/accounts.ts';
+import { changeEmail } from '../../support/api/codes.ts';
+import { testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { type ErasureFixture, openErasureFixture } from '../../support/worker/erasure-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 let fixture: ErasureFixture;
 let redis: Redis;

@@ -3,7 +3,7 @@ import { createEmailChangeTokens } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { loadMailTemplates, mailPurposes } from '../../../services/worker/src/mail/mail-templates.ts';
-import { hasChromium, launchChromium } from '../../support/chromium.ts';
+import { hasChromium, launchChromium } from '../../support/client/chromium.ts';
 
 const key = { kid: 'a-name-of-a-key-in-2026', kty: 'oct', k: Buffer.alloc(32, 1).toString('base64url') };
 

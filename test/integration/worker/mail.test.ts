@@ -7,13 +7,13 @@ import { createEmailChangeTokens, createRemovalStopTokens, loadKeyFile } from '@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { compactDecrypt } from 'jose';
 import { Binary } from 'mongodb';
+import { askForCode } from '../../support/api/code-request.ts';
+import { newUserDocument } from '../../support/api/use-case-fixture.ts';
 import { type Closing, closingAll } from '../../support/closing.ts';
-import { askForCode } from '../../support/code-request.ts';
-import { newUserDocument } from '../../support/use-case-fixture.ts';
-import { newCodeRequest, newNotification } from '../../support/worker-events.ts';
-import { eventually, openWorkerFixture } from '../../support/worker-fixture.ts';
-import { type Received, startReceiver } from '../../support/worker-receiver.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { newCodeRequest, newNotification } from '../../support/worker/worker-events.ts';
+import { eventually, openWorkerFixture } from '../../support/worker/worker-fixture.ts';
+import { type Received, startReceiver } from '../../support/worker/worker-receiver.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 let keys: Awaited<ReturnType<typeof loadKeyFile>>;
 beforeAll(async () => {

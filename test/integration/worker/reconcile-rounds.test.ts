@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';
-import { newSessionDocument } from '../../support/session-document.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
+import { newSessionDocument } from '../../support/api/session-document.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
+import { openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
 
 const lifetimeMs = denialLifetimeMs(600);
 const minute = 60_000;

@@ -9,12 +9,12 @@ import { failFastOptions } from '@auth-account/redis';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { newSessionDocument } from '../../support/api/session-document.ts';
 import { openParts } from '../../support/closing.ts';
-import { newSessionDocument } from '../../support/session-document.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
-import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
+import { commitEvent, longAgo, newEvent } from '../../support/worker/worker-events.ts';
+import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 const { closing, closeAll } = openParts();
 afterEach(closeAll);

@@ -5,13 +5,13 @@ import { openEventQueue, reliableWorkerOptions, subscriberQueueName } from '@aut
 import { describe, expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
 import { createBringForward } from '../../../services/worker/src/delivery/bring-forward.ts';
-import { authctl, authctlJson } from '../../support/authctl.ts';
+import { newUserDocument } from '../../support/api/use-case-fixture.ts';
 import { type Closing, closingAll } from '../../support/closing.ts';
-import { newUserDocument } from '../../support/use-case-fixture.ts';
-import { newDeletedEvent, newEvent, newNotification } from '../../support/worker-events.ts';
-import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
-import { firstThen, startReceiver, status } from '../../support/worker-receiver.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { authctl, authctlJson } from '../../support/processes/authctl.ts';
+import { newDeletedEvent, newEvent, newNotification } from '../../support/worker/worker-events.ts';
+import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
+import { firstThen, startReceiver, status } from '../../support/worker/worker-receiver.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 const hourMs = 3_600_000;
 const scoreAt = (ms: number) => String(ms * 0x1000);

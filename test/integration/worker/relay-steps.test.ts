@@ -16,9 +16,9 @@ import type { SubscriberQueue } from '../../../services/worker/src/delivery/subs
 import { createSuspension } from '../../../services/worker/src/delivery/suspension.ts';
 import { createEnqueue, findJobStates } from '../../../services/worker/src/relay/enqueue.ts';
 import { createRelay, type RelayDeps } from '../../../services/worker/src/relay/relay.ts';
-import { storesOf } from '../../support/stores-of.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
-import { dueRow, newCodeRequest, newDeletedEvent, newEvent } from '../../support/worker-events.ts';
+import { dueRow, newCodeRequest, newDeletedEvent, newEvent } from '../../support/worker/worker-events.ts';
 
 const names = ['analytics', 'billing'];
 const opened = (...some: string[]) => ({ forAll: new Set(some), forUrgent: new Set(some) });

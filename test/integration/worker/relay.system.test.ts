@@ -6,13 +6,13 @@ import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { addEvents, openEventQueue, subscriberQueueName } from '@auth-account/messaging';
 import { describe, expect, test } from '@jest/globals';
 import { type Closing, closingAll } from '../../support/closing.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
-import { startWorkerProcess } from '../../support/service-process.ts';
+import { createProcessGuard } from '../../support/processes/create-process-guard.ts';
+import { startWorkerProcess } from '../../support/processes/service-process.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
-import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
-import { eventually, openWorkerFixture } from '../../support/worker-fixture.ts';
-import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
-import { startTestWorker } from '../../support/worker-service.ts';
+import { commitEvent, longAgo, newEvent } from '../../support/worker/worker-events.ts';
+import { eventually, openWorkerFixture } from '../../support/worker/worker-fixture.ts';
+import { hang, startReceiver, status } from '../../support/worker/worker-receiver.ts';
+import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 describe('the relay', () => {
   test.concurrent(

@@ -6,7 +6,7 @@ import { newRemoval } from '@auth-account/stores/factor-removals';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Binary } from 'mongodb';
 import { createRemoveFactors } from '../../../services/worker/src/second-factor/remove-factors.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
 
 let fixture: AccountFixture;
 let removed: string[];

@@ -5,8 +5,8 @@ import {
   createRemoveLapsedEmails,
   type RemoveLapsedEmailsDeps,
 } from '../../../services/worker/src/erasure/remove-lapsed-emails.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
-import { newUserDocument } from '../../support/use-case-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
+import { newUserDocument } from '../../support/api/use-case-fixture.ts';
 
 let fixture: AccountFixture;
 /** Keys of email addresses whose devices and networks were forgotten, in order. */

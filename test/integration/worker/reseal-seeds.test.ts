@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Binary } from 'mongodb';
 import { newTotpSeed } from '../../../services/api/src/security/totp.ts';
 import { createResealSeeds } from '../../../services/worker/src/second-factor/reseal-seeds.ts';
-import { type AccountFixture, openAccountFixture } from '../../support/account-fixture.ts';
+import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
 
 let fixture: AccountFixture;
 let reported: unknown[];

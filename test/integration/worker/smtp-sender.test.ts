@@ -2,7 +2,7 @@ import tls from 'node:tls';
 import { type MailSink, startMailSink } from '@auth-account/local-stack/mail-sink';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createSmtpSender, type SmtpSender } from '../../../services/worker/src/mail/smtp-sender.ts';
-import { mailServerCertificate } from '../../support/mail-server-certificate.ts';
+import { mailServerCertificate } from '../../support/worker/mail-server-certificate.ts';
 
 const mail = { to: 'cook@example.com', id: 'event-1', subject: 'Code', text: '01234567', html: '<p>01234567</p>' };
 const from = 'Kitchen <no-reply@kitchen.example>';

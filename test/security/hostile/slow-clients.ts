@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { openSocket } from '../../support/raw-connection.ts';
+import { openSocket } from '../../support/gateway/raw-connection.ts';
 
 /** Times for which slow clients stayed connected. */
 export interface Lifetimes {

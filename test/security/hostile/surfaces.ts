@@ -1,5 +1,5 @@
-import type { Exchange } from '../../support/raw-connection.ts';
-import type { TestStack } from '../../support/test-stack.ts';
+import type { Exchange } from '../../support/gateway/raw-connection.ts';
+import type { TestStack } from '../../support/processes/test-stack.ts';
 import type { Attack, Target } from './http-attacks.ts';
 
 /** A port to which anybody may send bytes. */

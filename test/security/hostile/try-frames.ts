@@ -1,5 +1,5 @@
-import { type GatewayFixture, newDevice, signToken } from '../../support/gateway-fixture.ts';
-import { openRawStream, type RawStream } from '../../support/raw-connection.ts';
+import { type GatewayFixture, newDevice, signToken } from '../../support/gateway/gateway-fixture.ts';
+import { openRawStream, type RawStream } from '../../support/gateway/raw-connection.ts';
 import { encodeFrame, type FrameAttack, type OddFrames, opcodes, ping } from './frame-attacks.ts';
 
 /** Gateway and user of the streams. With any key of the services, a test can sign a token that the gateway accepts. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { pushStreamPath } from '@auth-account/contracts';
-import { openSocket } from '../../support/raw-connection.ts';
+import { openSocket } from '../../support/gateway/raw-connection.ts';
 import { encodeFrame, opcodes } from './frame-attacks.ts';
 
 export interface Credentials {

@@ -1,5 +1,5 @@
 import type { ServiceName } from '@auth-account/local-stack';
-import type { TestStack } from '../../support/test-stack.ts';
+import type { TestStack } from '../../support/processes/test-stack.ts';
 
 /** Condition of a service's process. */
 export interface VitalSigns {

@@ -1,6 +1,6 @@
 // Loaded with `require` by Jest.
 const { readFileSync } = require('node:fs');
-const { chromiumAdvice, findChromium } = require('../find-chromium.ts');
+const { chromiumAdvice, findChromium } = require('../client/find-chromium.ts');
 
 /** Says once at the end of a run how many tests were skipped for want of a browser, and how to get one. */
 module.exports = class SkippedBrowserTests {

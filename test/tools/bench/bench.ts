@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startTestServers, type TestServers } from '../../support/start-test-servers.ts';
+import { startTestServers, type TestServers } from '../../support/stores/start-test-servers.ts';
 import { measureOperations } from './cost/measure-operations.ts';
 import { roomyCacheMib, setMongoCache } from './cost/mongo-cache.ts';
 import { findOperation, measuringOrder } from './cost/operations.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
-import { startTestServers } from '../../support/start-test-servers.ts';
+import { startTestServers } from '../../support/stores/start-test-servers.ts';
 import type { Candidate } from './cost/candidate.ts';
 import { type ColdCost, measureCold } from './cost/cold-cost.ts';
 import { costTable } from './cost/cost-table.ts';

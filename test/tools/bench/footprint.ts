@@ -5,11 +5,11 @@ import { waitUntil } from '@auth-account/local-stack';
 import { openRedis, workerOptions } from '@auth-account/redis';
 import { ensureIndexes } from '@auth-account/stores';
 import { Binary, type Collection, type Document, Timestamp } from 'mongodb';
-import { newEmail, password } from '../../support/accounts.ts';
-import { bearer, drive } from '../../support/api-driver.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import { bearer, drive } from '../../support/api/api-driver.ts';
 import { answerTo, begin, keepConnections } from '../../support/http-client.ts';
-import { startTestServers } from '../../support/start-test-servers.ts';
-import { startTestStack } from '../../support/test-stack.ts';
+import { startTestStack } from '../../support/processes/test-stack.ts';
+import { startTestServers } from '../../support/stores/start-test-servers.ts';
 
 /**
  * `npm run bench footprint [-- --count N] [-- --copies N]`: counts what one operation writes and sends, by the servers'

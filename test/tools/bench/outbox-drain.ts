@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { generateKeys, startMongo, startRedis } from '@auth-account/local-stack';
 import { publishGraceMs } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
-import { startWorkerProcess } from '../../support/service-process.ts';
-import { longAgo, newEvent } from '../../support/worker-events.ts';
-import { openWorkerFixture, type WorkerFixture } from '../../support/worker-fixture.ts';
+import { startWorkerProcess } from '../../support/processes/service-process.ts';
+import { longAgo, newEvent } from '../../support/worker/worker-events.ts';
+import { openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
 import type { ReceivedCount } from './unique-events-receiver.ts';
 
 /**

@@ -112,7 +112,7 @@ const measures: readonly Measure[] = [
   {
     name: 'lines of test/tools',
     how: 'of all files, those of lock files included',
-    aim: 25_600,
+    aim: 25_475,
     count: () => sum(files.filter((path) => path.startsWith('test/tools/')).map(linesOf)),
   },
   {
@@ -123,7 +123,7 @@ const measures: readonly Measure[] = [
   },
   {
     name: 'files of tests that spell the path of a login',
-    how: 'except where the path is what they test: requests are sent by test/support/api-driver.ts',
+    how: 'except where the path is what they test: requests are sent by test/support/api/api-driver.ts',
     aim: 6,
     count: () =>
       files.filter((path) => path.startsWith('test/') && path.endsWith('.ts') && /auth\/login/.test(read(path))),

@@ -82,7 +82,7 @@ describe('servers in tests beside the code', () => {
 
   test('a test beside the code that imports test/support or reads an address is reported', async () => {
     const src = join(fixtures, 'services/api/src/http');
-    await writeFile(join(src, 'imports.test.ts'), "import '../../../../test/support/accounts.ts';");
+    await writeFile(join(src, 'imports.test.ts'), "import '../../../../test/support/api/accounts.ts';");
     await writeFile(join(src, 'reads.test.ts'), "export const uri = process.env.TEST_MONGODB_URI ?? '';");
     await writeFile(join(src, 'good.test.ts'), 'export const one = 1;');
     expect(await testsWithServersOf(fixtures)).toEqual([

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { drive } from '../../support/api-driver.ts';
+import { drive } from '../../support/api/api-driver.ts';
 import type { AgentCalls } from './agent/protocol.ts';
 
 type Argument<K extends keyof AgentCalls> = Parameters<AgentCalls[K]>[0];

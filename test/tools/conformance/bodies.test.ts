@@ -3,10 +3,10 @@ import { type RouteName, routes } from '@auth-account/contracts';
 import { openApiPath } from '@auth-account/contracts/openapi';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type GoodRequest, goodRequests, requestFor } from '../../support/good-requests.ts';
+import { type GoodRequest, goodRequests, requestFor } from '../../support/api/good-requests.ts';
+import { openApiChecker } from '../../support/api/openapi-checker.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { type Answer, keepConnections, send } from '../../support/http-client.ts';
-import { openApiChecker } from '../../support/openapi-checker.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
 import { bodiesLike } from './arbitrary-bodies.ts';
 
 /**

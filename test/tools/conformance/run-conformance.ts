@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { startTestServers } from '../../support/start-test-servers.ts';
+import { startTestServers } from '../../support/stores/start-test-servers.ts';
 import { runSchemathesis } from './run-schemathesis.ts';
 
 /**

@@ -4,9 +4,9 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { routes } from '@auth-account/contracts';
-import { logIn, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { completeDenyList, internalServiceCredential } from '../../support/internal-services.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
+import { logIn, newSession, password, registerAccount } from '../../support/api/accounts.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { completeDenyList, internalServiceCredential } from '../../support/verifier/internal-services.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const here = fileURLToPath(new URL('.', import.meta.url));

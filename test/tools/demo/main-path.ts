@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { bearer, dataOf } from '../../support/api-driver.ts';
-import { openGreeted } from '../../support/push-client.ts';
+import { bearer, dataOf } from '../../support/api/api-driver.ts';
+import { openGreeted } from '../../support/gateway/push-client.ts';
 import type { DemoStack } from './demo-stack.ts';
 import { milliseconds, narrate, say, show, showClose } from './narration.ts';
 

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { type CloseReason, closeCodes } from '@auth-account/contracts';
-import { type ApiDriver, apiAt, drive } from '../../support/api-driver.ts';
-import type { StreamClient } from '../../support/push-client.ts';
+import { type ApiDriver, apiAt, drive } from '../../support/api/api-driver.ts';
+import type { StreamClient } from '../../support/gateway/push-client.ts';
 
 export function say(text: string): void {
   console.log(`\n${styleText('bold', text)}`);

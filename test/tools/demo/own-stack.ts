@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startReceiver } from '../../support/worker-receiver.ts';
+import { startReceiver } from '../../support/worker/worker-receiver.ts';
 import { apiUrl as api, type DemoStack, pollArrivals } from './demo-stack.ts';
 import { type OwnServices, startOwnServices } from './own-services.ts';
 

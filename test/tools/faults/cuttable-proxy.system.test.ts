@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { waitUntil } from '@auth-account/local-stack';
 import { expect, test } from '@jest/globals';
-import { openSocket } from '../../support/raw-connection.ts';
+import { openSocket } from '../../support/gateway/raw-connection.ts';
 import { startCuttableProxy } from './stack/cuttable-proxy.ts';
 
 test('a silent cut holds back what a new connection sends, until the cut is repaired', async () => {

@@ -3,11 +3,11 @@ import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@a
 import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { newSession } from '../../support/accounts.ts';
-import { startTestGateway, type TestGateway } from '../../support/gateway-fixture.ts';
-import { storesOf } from '../../support/stores-of.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
-import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
+import { newSession } from '../../support/api/accounts.ts';
+import { serviceEnvironment } from '../../support/api/test-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway/gateway-fixture.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 import { checkEnded, findEnded } from './invariants/check-ended-sessions.ts';
 import type { World } from './load/app.ts';
 import { endAppConnections } from './load/app-request.ts';

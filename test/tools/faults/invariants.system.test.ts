@@ -3,7 +3,7 @@ import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import { checkAccounts } from './invariants/check-accounts.ts';
 import { checkLogins } from './invariants/check-logins.ts';
 import { checkStores } from './invariants/check-stores.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { AccountEventOf, AccountTopic, AuthEvent } from '@auth-account/contracts/events';
 import { createAccountEvent } from '@auth-account/messaging';
 import type { OutboxDocument } from '@auth-account/stores/documents';
-import { newEmail, password } from '../../support/accounts.ts';
-import type { TokenApi } from '../../support/token-api.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import type { TokenApi } from '../../support/api/token-api.ts';
 import type { AccountRecord, Credentials, Deletion, Ledger } from './load/ledger.ts';
 
 /** An account in a test's ledger, whose fields the test may change. */

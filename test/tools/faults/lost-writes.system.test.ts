@@ -3,8 +3,8 @@ import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stac
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
 import { createRandom } from '../../model/simulate-refresh.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
-import { openTokenFixture, type TokenFixture } from '../../support/token-api.ts';
+import { openTokenFixture, type TokenFixture } from '../../support/api/token-api.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { checkAccounts } from './invariants/check-accounts.ts';
 import { checkStores } from './invariants/check-stores.ts';
 import { readFacts } from './invariants/facts.ts';

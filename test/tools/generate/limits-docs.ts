@@ -7,7 +7,7 @@ import {
   type SpecialLimitRow,
   specialLimits,
 } from '../../../services/api/src/limits/limits-table.ts';
-import { type MailBound, type MailSettings, mailBounds } from '../../support/mail-bounds.ts';
+import { type MailBound, type MailSettings, mailBounds } from '../../support/api/mail-bounds.ts';
 import { generateSections, toTable } from './page-sections.ts';
 
 /** Writes the specification's tables of limits from the table in the api. With --check it only compares. */

@@ -8,20 +8,20 @@ import { findFreePort } from '@auth-account/local-stack';
 import { createAccessTokenSigner, generateSigningKey, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT } from 'jose';
-import { logOut, newSession } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
+import { logOut, newSession } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
 import { type Answer, send } from '../../support/http-client.ts';
-import { internalServiceCredential } from '../../support/internal-services.ts';
-import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
+import { startTamperingProxy, type TamperingProxy } from '../../support/stores/tampering-proxy.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
+import { internalServiceCredential } from '../../support/verifier/internal-services.ts';
 import {
   audience,
   issuer,
   openVerifierFixture,
   someClaims,
   type VerifierFixture,
-} from '../../support/verifier-fixture.ts';
-import { eventually } from '../../support/worker-fixture.ts';
+} from '../../support/verifier/verifier-fixture.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 
 /**
  * Tests the resource servers of docs/examples with the real api. They are installed from the registries of their

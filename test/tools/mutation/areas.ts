@@ -87,11 +87,11 @@ const sessions: Area = {
   aim: usualAim,
   parts: [
     {
-      sources: ['libs/stores/src/{session-store,session-revocations,trust-ends,fenced-sessions}.ts'],
+      sources: ['libs/stores/src/*/{session-store,session-revocations,trust-ends,fenced-sessions}.ts'],
       tests: ['test/integration/stores/{session-store,advance-session,trust-ends}.test.ts'],
     },
     {
-      sources: ['libs/stores/src/{advance-session,write-once}.ts'],
+      sources: ['libs/stores/src/*/{advance-session,write-once}.ts'],
       tests: ['test/integration/stores/advance-session.test.ts'],
     },
     {
@@ -158,8 +158,14 @@ const erasure: Area = {
       sources: ['services/worker/src/erasure/erase-accounts.ts'],
       tests: ['test/integration/worker/erase-accounts.test.ts'],
     },
-    { sources: ['libs/stores/src/deletion-store.ts'], tests: ['test/integration/stores/deletion-store.test.ts'] },
-    { sources: ['libs/stores/src/challenge-store.ts'], tests: ['test/integration/stores/challenge-store.test.ts'] },
+    {
+      sources: ['libs/stores/src/erasure/deletion-store.ts'],
+      tests: ['test/integration/stores/deletion-store.test.ts'],
+    },
+    {
+      sources: ['libs/stores/src/challenge/challenge-store.ts'],
+      tests: ['test/integration/stores/challenge-store.test.ts'],
+    },
   ],
 };
 
@@ -170,7 +176,7 @@ const address: Area = {
   aim: 95,
   parts: [
     {
-      sources: ['libs/stores/src/email-change-store.ts'],
+      sources: ['libs/stores/src/account/email-change-store.ts'],
       tests: ['test/integration/stores/email-change-store.test.ts'],
     },
     {
@@ -203,7 +209,10 @@ const recovery: Area = {
   aim: 90,
   parts: [
     {
-      sources: ['libs/stores/src/session-hold.ts', 'libs/stores/src/transactions/{run-transaction,keyed-lock}.ts'],
+      sources: [
+        'libs/stores/src/session/session-hold.ts',
+        'libs/stores/src/transactions/{run-transaction,keyed-lock}.ts',
+      ],
       tests: ['libs/stores/src/transactions/keyed-lock.test.ts', 'test/integration/stores/transactions.test.ts'],
     },
     {
@@ -235,7 +244,7 @@ const outbox: Area = {
   needsServers: true,
   aim: usualAim,
   parts: [
-    { sources: ['libs/stores/src/outbox-*.ts'], tests: ['test/integration/stores/outbox-store.test.ts'] },
+    { sources: ['libs/stores/src/outbox/outbox-*.ts'], tests: ['test/integration/stores/outbox-store.test.ts'] },
     {
       sources: ['libs/messaging/src/events/{queues,create-events}.ts'],
       tests: [

@@ -84,7 +84,10 @@ export const signInAreas: readonly Area[] = [
     'removal',
     'the removal of a lost second factor in 72 hours, with its store and the worker’s rounds',
     [`${useCases}/{order,stop}-factor-removal.ts`, 'test/integration/api/factor-removal.test.ts'],
-    ['libs/stores/src/factor-removal-store.ts', 'test/integration/{api/factor-removal,worker/remove-factors}.test.ts'],
+    [
+      'libs/stores/src/account/factor-removal-store.ts',
+      'test/integration/{api/factor-removal,worker/remove-factors}.test.ts',
+    ],
     ['services/worker/src/second-factor/remove-factors.ts', 'test/integration/worker/remove-factors.test.ts'],
   ),
   area('login-code', 'the use cases of a login by a code from the mailbox', [

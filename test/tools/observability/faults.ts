@@ -1,6 +1,6 @@
-import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { bearer } from '../../support/api-driver.ts';
-import type { TestStack } from '../../support/test-stack.ts';
+import { newEmail, newSession, password, registerAccount } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import type { TestStack } from '../../support/processes/test-stack.ts';
 import { until } from './sign-in-faults.ts';
 
 /** A fault, and the alerts that it must cause. */

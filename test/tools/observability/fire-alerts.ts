@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
-import { startTestServers } from '../../support/start-test-servers.ts';
-import { startTestStack, type TestStack } from '../../support/test-stack.ts';
-import { startReceiver, status } from '../../support/worker-receiver.ts';
+import { startTestStack, type TestStack } from '../../support/processes/test-stack.ts';
+import { startTestServers } from '../../support/stores/start-test-servers.ts';
+import { startReceiver, status } from '../../support/worker/worker-receiver.ts';
 import { type Fault, faultsWith } from './faults.ts';
 import { readRules } from './rule-file.ts';
 import { openSignInFaults } from './sign-in-faults.ts';

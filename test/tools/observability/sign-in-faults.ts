@@ -4,12 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Provider, startProvider } from '@auth-account/local-stack/provider';
 import { newRemoval } from '@auth-account/stores/factor-removals';
 import { Binary } from 'mongodb';
-import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { newDeviceKey } from '../../support/device-key.ts';
-import { addPasskey, passkeyLogin } from '../../support/passkeys.ts';
-import { exchangingEntry, newHome, newPerson, requestProviderLogin } from '../../support/providers.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
-import type { TestStack } from '../../support/test-stack.ts';
+import { newEmail, newSession, password, registerAccount } from '../../support/api/accounts.ts';
+import { newDeviceKey } from '../../support/api/device-key.ts';
+import { addPasskey, passkeyLogin } from '../../support/api/passkeys.ts';
+import { exchangingEntry, newHome, newPerson, requestProviderLogin } from '../../support/api/providers.ts';
+import { serviceEnvironment } from '../../support/api/test-api.ts';
+import type { TestStack } from '../../support/processes/test-stack.ts';
 import type { Fault } from './faults.ts';
 
 /** Logins by passkey of one network in 15 minutes: enough for an alert about their faults, then a limit. */

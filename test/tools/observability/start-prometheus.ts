@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort, spawnServer, waitUntil } from '@auth-account/local-stack';
 import { stringify } from 'yaml';
-import { openGuardedFolder } from '../../support/create-process-guard.ts';
 import { get } from '../../support/http-client.ts';
+import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { providePrometheusBinary } from './provide-prometheus.ts';
 import type { RuleFile } from './rule-file.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientBudget, clientFolder, measureClient } from '../../support/client-bundle.ts';
+import { clientBudget, clientFolder, measureClient } from '../../support/client/client-bundle.ts';
 
 /** `npm run sizes -w libs/client`: writes sizes.json for a release, if a tenth of the core's budget is free. */
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ClientSession, type MongoClient, MongoError, MongoServerError } from 'mongodb';
-import type { SessionHold } from '../session-hold.ts';
-import { isDuplicateKey } from '../store-errors.ts';
+import { isDuplicateKey } from '../mongo/store-errors.ts';
+import type { SessionHold } from '../session/session-hold.ts';
 import { createKeyedLock } from './keyed-lock.ts';
 
 /** Options of one transaction. */

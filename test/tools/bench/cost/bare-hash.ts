@@ -1,5 +1,5 @@
 import { hashSync } from '@node-rs/argon2';
-import { password } from '../../../support/accounts.ts';
+import { password } from '../../../support/api/accounts.ts';
 
 /** The api's default parameters (OWASP). */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;

@@ -1,4 +1,4 @@
-import type { TestServers } from '../../../support/start-test-servers.ts';
+import type { TestServers } from '../../../support/stores/start-test-servers.ts';
 import type { Candidate } from './candidate.ts';
 import { type Load, measureOperation } from './measure-operation.ts';
 import type { OperationName } from './operations.ts';

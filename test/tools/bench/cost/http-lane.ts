@@ -1,4 +1,4 @@
-import { bearer } from '../../../support/api-driver.ts';
+import { bearer } from '../../../support/api/api-driver.ts';
 import { answerTo, begin, keepConnections } from '../../../support/http-client.ts';
 
 export interface LaneRequest {

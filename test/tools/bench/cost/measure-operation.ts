@@ -1,4 +1,4 @@
-import type { TestServers } from '../../../support/start-test-servers.ts';
+import type { TestServers } from '../../../support/stores/start-test-servers.ts';
 import { runAtOnce } from '../concurrent-load.ts';
 import { countCpu, threadTimes } from '../push/process-usage.ts';
 import { otherUse, readCpuCounters } from '../quiet/cpu-counters.ts';

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { TestServers } from '../../../support/start-test-servers.ts';
+import type { TestServers } from '../../../support/stores/start-test-servers.ts';
 import { installedVersion } from '../peers/peer-installs.ts';
 import type { Candidate } from './candidate.ts';
 import { type ColdCost, measureCold } from './cold-cost.ts';

@@ -1,4 +1,4 @@
-import type { TestServers } from '../../../support/start-test-servers.ts';
+import type { TestServers } from '../../../support/stores/start-test-servers.ts';
 import { bareHashMs } from './bare-hash.ts';
 import type { Candidate } from './candidate.ts';
 import { type CandidatePool, createCandidatePool } from './candidate-pool.ts';

@@ -1,5 +1,5 @@
-import { newEmail, password } from '../../../support/accounts.ts';
-import { requestTo } from '../../../support/api-driver.ts';
+import { newEmail, password } from '../../../support/api/accounts.ts';
+import { requestTo } from '../../../support/api/api-driver.ts';
 import type { HttpLane } from './http-lane.ts';
 import type { TestBed } from './test-bed.ts';
 

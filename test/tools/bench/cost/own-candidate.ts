@@ -5,10 +5,10 @@ import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-l
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
-import { processEnvironment } from '../../../support/process-environment.ts';
-import { seedAccounts } from '../../../support/seed-accounts.ts';
-import type { TestServers } from '../../../support/start-test-servers.ts';
-import { serviceEnvironment, uniqueName } from '../../../support/test-api.ts';
+import { seedAccounts } from '../../../support/api/seed-accounts.ts';
+import { serviceEnvironment, uniqueName } from '../../../support/api/test-api.ts';
+import { processEnvironment } from '../../../support/processes/process-environment.ts';
+import type { TestServers } from '../../../support/stores/start-test-servers.ts';
 import { startServer } from '../push/server-process.ts';
 import { makeHash } from './bare-hash.ts';
 import type { Candidate } from './candidate.ts';

@@ -1,4 +1,4 @@
-import { newEmail, password } from '../../../support/accounts.ts';
+import { newEmail, password } from '../../../support/api/accounts.ts';
 import type { LaneRequest } from './http-lane.ts';
 import type { OperationName } from './operations.ts';
 

@@ -1,4 +1,4 @@
-import type { TestServers } from '../../../support/start-test-servers.ts';
+import type { TestServers } from '../../../support/stores/start-test-servers.ts';
 import type { Candidate } from './candidate.ts';
 import { createCandidatePool } from './candidate-pool.ts';
 import { type Load, measureRound, type OperationCost } from './measure-operation.ts';

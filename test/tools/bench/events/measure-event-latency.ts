@@ -1,5 +1,5 @@
-import { registerAccount } from '../../../support/accounts.ts';
-import { startTestStack, type TestStack } from '../../../support/test-stack.ts';
+import { registerAccount } from '../../../support/api/accounts.ts';
+import { startTestStack, type TestStack } from '../../../support/processes/test-stack.ts';
 import { type Percentiles, percentilesOf } from '../push/percentiles.ts';
 
 /** Hashes may be cheap, because no measured time contains one. */

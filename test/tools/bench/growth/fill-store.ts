@@ -1,6 +1,6 @@
 import type { KeyFiles } from '@auth-account/local-stack';
 import type { Collections } from '@auth-account/stores';
-import { newAccountSeed } from '../../../support/seed-accounts.ts';
+import { newAccountSeed } from '../../../support/api/seed-accounts.ts';
 import { makeHash } from '../cost/bare-hash.ts';
 import { createSessionSeeds, type SeededSession } from '../cost/session-seeds.ts';
 import type { TestBed } from '../cost/test-bed.ts';

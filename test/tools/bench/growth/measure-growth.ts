@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Collections } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
-import type { TestServers } from '../../../support/start-test-servers.ts';
+import type { TestServers } from '../../../support/stores/start-test-servers.ts';
 import type { Candidate } from '../cost/candidate.ts';
 import { costMedians, type MedianCost, medianHashMs } from '../cost/cost-medians.ts';
 import { defaultAtOnce, warmUpLoad } from '../cost/loads.ts';

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { bearer } from '../../../support/api-driver.ts';
-import { openSocket } from '../../../support/raw-connection.ts';
-import { clientFrame, findFrames, handshakeRequest, opcodes, readFrames } from '../../../support/websocket-wire.ts';
+import { bearer } from '../../../support/api/api-driver.ts';
+import { openSocket } from '../../../support/gateway/raw-connection.ts';
+import {
+  clientFrame,
+  findFrames,
+  handshakeRequest,
+  opcodes,
+  readFrames,
+} from '../../../support/gateway/websocket-wire.ts';
 import type { ClientOrder, ClientReport, ClientSettings } from './load-client-protocol.ts';
 import type { BenchSession } from './mint-sessions.ts';
 import { monotonicNow } from './monotonic-now.ts';

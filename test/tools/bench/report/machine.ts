@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
-import type { TestServers } from '../../../support/start-test-servers.ts';
+import type { TestServers } from '../../../support/stores/start-test-servers.ts';
 import { apiNode } from '../cost/own-candidate.ts';
 
 /** The machine on which a run took place. */

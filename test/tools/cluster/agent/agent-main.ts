@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { openSocket } from '../../../support/raw-connection.ts';
+import { openSocket } from '../../../support/gateway/raw-connection.ts';
 import { ask } from './ask.ts';
 import { countArrivals, paceReceiver, registerMany } from './events.ts';
 import { type Fleet, startFleet } from './fleet.ts';

@@ -1,4 +1,4 @@
-import { drive, type Operations } from '../../../support/api-driver.ts';
+import { drive, type Operations } from '../../../support/api/api-driver.ts';
 import { type Agent, answerTo, begin, type SentRequest, type TextAnswer } from '../../../support/http-client.ts';
 
 /** One request of an agent. Its body is sent as JSON. */

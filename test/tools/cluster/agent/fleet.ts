@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AuthClient, createAuthClient } from '@auth-account/client';
 import { memoryStorage } from '@auth-account/client/testing';
-import { type PushClient, platformSocket } from '../../../support/push-client.ts';
+import { type PushClient, platformSocket } from '../../../support/gateway/push-client.ts';
 import type { FleetReport, StreamsOrder } from './protocol.ts';
 import { password } from './sessions.ts';
 

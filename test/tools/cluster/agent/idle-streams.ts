@@ -1,4 +1,4 @@
-import type { StreamClient } from '../../../support/push-client.ts';
+import type { StreamClient } from '../../../support/gateway/push-client.ts';
 import type { IdleReport, StreamsOrder } from './protocol.ts';
 import { newSessions, openStream } from './sessions.ts';
 

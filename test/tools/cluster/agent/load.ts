@@ -1,4 +1,4 @@
-import { bearer, type Operations } from '../../../support/api-driver.ts';
+import { bearer, type Operations } from '../../../support/api/api-driver.ts';
 import { type Agent, keepConnections } from '../../../support/http-client.ts';
 import { type AskError, apiAt, type Reply } from './ask.ts';
 import type { LoadOrder, LoadReport } from './protocol.ts';

@@ -1,5 +1,5 @@
-import { bearer } from '../../../support/api-driver.ts';
-import type { StreamClient } from '../../../support/push-client.ts';
+import { bearer } from '../../../support/api/api-driver.ts';
+import type { StreamClient } from '../../../support/gateway/push-client.ts';
 import { apiAt } from './ask.ts';
 import type { AcrossOrder, AcrossReport } from './protocol.ts';
 import { newSessions, openStream, type Session } from './sessions.ts';

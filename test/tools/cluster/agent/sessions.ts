@@ -1,5 +1,5 @@
-import { dataOf } from '../../../support/api-driver.ts';
-import { openGreeted, type StreamClient } from '../../../support/push-client.ts';
+import { dataOf } from '../../../support/api/api-driver.ts';
+import { openGreeted, type StreamClient } from '../../../support/gateway/push-client.ts';
 import { apiAt } from './ask.ts';
 
 export const password = 'correct horse battery staple';

@@ -1,5 +1,5 @@
-import { bearer, dataOf } from '../../../support/api-driver.ts';
-import type { StreamClient } from '../../../support/push-client.ts';
+import { bearer, dataOf } from '../../../support/api/api-driver.ts';
+import type { StreamClient } from '../../../support/gateway/push-client.ts';
 import { apiAt } from './ask.ts';
 import type { CloseReport, Target } from './protocol.ts';
 import { logIn, openStream, register, type Session, type StreamCredentials } from './sessions.ts';

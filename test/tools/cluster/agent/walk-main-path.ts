@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bearer } from '../../../support/api-driver.ts';
+import { bearer } from '../../../support/api/api-driver.ts';
 import { apiAt, ask } from './ask.ts';
 import type { MainPathReport, Target } from './protocol.ts';
 import { logIn, openStream, register } from './sessions.ts';

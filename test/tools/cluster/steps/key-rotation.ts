@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
-import { bearer } from '../../../support/api-driver.ts';
+import { bearer } from '../../../support/api/api-driver.ts';
 import type { Session } from '../agent/sessions.ts';
 import { apiBy } from '../agent-client.ts';
 import { type Cluster, ports } from '../cluster.ts';

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { bearer } from '../../../support/api-driver.ts';
+import { bearer } from '../../../support/api/api-driver.ts';
 import type { Session } from '../agent/sessions.ts';
 import { type AgentClient, apiBy } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';

@@ -1,6 +1,6 @@
 import type { Collections } from '@auth-account/stores';
 import { decodeJwt } from 'jose';
-import { requestTo } from '../../../support/api-driver.ts';
+import { requestTo } from '../../../support/api/api-driver.ts';
 import type { World } from '../load/app.ts';
 import { sendFromApp } from '../load/app-request.ts';
 import { openAppStream } from '../load/app-stream.ts';

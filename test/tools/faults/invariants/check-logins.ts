@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { requestTo } from '../../../support/api-driver.ts';
+import { requestTo } from '../../../support/api/api-driver.ts';
 import { callUntilAnswered, patiently, type World } from '../load/app.ts';
 import type { Reply } from '../load/app-request.ts';
 import { isDue } from '../load/credentials.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalMongo } from '@auth-account/local-stack';
-import { stopReplication } from '../../../support/stop-replication.ts';
+import { stopReplication } from '../../../support/stores/stop-replication.ts';
 import { diskMember } from '../stack/replica-set.ts';
 import { type FaultKind, primaryOf } from './fault.ts';
 

@@ -1,4 +1,4 @@
-import { bearer } from '../../../support/api-driver.ts';
+import { bearer } from '../../../support/api/api-driver.ts';
 import { type Answer, keepConnections, send } from '../../../support/http-client.ts';
 
 /** An answer to a request. */

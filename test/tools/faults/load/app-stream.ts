@@ -1,5 +1,5 @@
 import type { ServerFrame } from '@auth-account/contracts';
-import { dial } from '../../../support/push-client.ts';
+import { dial } from '../../../support/gateway/push-client.ts';
 
 /** An app's open push stream, whose `hello` the app has received. */
 export interface AppStream {

@@ -1,4 +1,4 @@
-import { requestTo } from '../../../support/api-driver.ts';
+import { requestTo } from '../../../support/api/api-driver.ts';
 import { type App, callUntilAnswered, type Errand } from './app.ts';
 import type { Reply } from './app-request.ts';
 import { heldBy } from './credentials.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { requestTo } from '../../../support/api-driver.ts';
+import { requestTo } from '../../../support/api/api-driver.ts';
 import { type App, callUntilAnswered, type Errand } from './app.ts';
 import { isDoubtful, takeChallenge } from './codes.ts';
 import { adopt, beginChange, doubt, heldBy } from './credentials.ts';

@@ -1,4 +1,4 @@
-import { requestTo } from '../../../support/api-driver.ts';
+import { requestTo } from '../../../support/api/api-driver.ts';
 import { type App, callUntilAnswered, type Errand, type Person } from './app.ts';
 import { isDoubtful } from './codes.ts';
 import { adopt, beginChange, doubt, heldBy } from './credentials.ts';

@@ -1,4 +1,4 @@
-import { requestTo } from '../../../support/api-driver.ts';
+import { requestTo } from '../../../support/api/api-driver.ts';
 import { type Answered, type App, type Call, callUntilAnswered, type Device } from './app.ts';
 import type { Reply } from './app-request.ts';
 import { meetDeletion, meetLogin, settle } from './credentials.ts';

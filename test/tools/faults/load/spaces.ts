@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { requestTo } from '../../../support/api-driver.ts';
+import { requestTo } from '../../../support/api/api-driver.ts';
 import { type App, anyOf, callUntilAnswered, type Person, type World } from './app.ts';
 import type { InviteRecord, Registration } from './ledger.ts';
 import { callAuthorized, pick } from './sessions.ts';

@@ -1,6 +1,6 @@
 import type { Platform } from '@auth-account/client';
-import { meet } from '../../../support/app-network.ts';
-import { type PushClient, platformSocket } from '../../../support/push-client.ts';
+import { meet } from '../../../support/client/app-network.ts';
+import { type PushClient, platformSocket } from '../../../support/gateway/push-client.ts';
 import { anyOf } from '../load/app.ts';
 import type { Secrets } from './secrets.ts';
 import { createSwitch, type Switch } from './switch.ts';

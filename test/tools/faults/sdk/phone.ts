@@ -9,9 +9,9 @@ import { type Sessions, sessions } from '@auth-account/client/sessions';
 type Auth = AuthClient & Account & Household & Passkeys & SecondFactor & Sessions;
 
 import { memoryStorage } from '@auth-account/client/testing';
-import { type Authenticator, createAuthenticator } from '../../../support/authenticator.ts';
-import { testIssuer } from '../../../support/device-key.ts';
-import { appOrigin } from '../../../support/passkeys.ts';
+import { type Authenticator, createAuthenticator } from '../../../support/api/authenticator.ts';
+import { testIssuer } from '../../../support/api/device-key.ts';
+import { appOrigin } from '../../../support/api/passkeys.ts';
 import { type AppLife, beginLife, never } from './app-life.ts';
 import { createPhoneNetwork, type NetworkOptions, type PhoneNetwork } from './phone-network.ts';
 import { createSecrets, type Secrets } from './secrets.ts';

@@ -1,5 +1,5 @@
 import { AuthError } from '@auth-account/client';
-import { codeAt } from '../../../support/second-factor.ts';
+import { codeAt } from '../../../support/api/second-factor.ts';
 import type { App } from './phone.ts';
 import { attempt, type Excuses, type SdkUser } from './sdk-user.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeAt } from '../../../support/second-factor.ts';
+import { codeAt } from '../../../support/api/second-factor.ts';
 import {
   createSignInUser,
   post,

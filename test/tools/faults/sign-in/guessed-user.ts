@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { RouteName } from '@auth-account/contracts';
 import { ownTotal, sharedTotal } from '../../../../services/api/src/limits/limits-table.ts';
-import { type Input, requestTo } from '../../../support/api-driver.ts';
-import { codeAt, wrongCodeFor } from '../../../support/second-factor.ts';
+import { type Input, requestTo } from '../../../support/api/api-driver.ts';
+import { codeAt, wrongCodeFor } from '../../../support/api/second-factor.ts';
 import { callOnce } from '../load/app.ts';
 import type { Reply } from '../load/app-request.ts';
 import { newProof, providerName } from './federated-user.ts';

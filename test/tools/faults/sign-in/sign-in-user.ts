@@ -1,7 +1,7 @@
 import type { RouteName } from '@auth-account/contracts';
 import type { Provider } from '@auth-account/local-stack/provider';
 import { createRandom } from '../../../model/simulate-refresh.ts';
-import { type Input, requestTo } from '../../../support/api-driver.ts';
+import { type Input, requestTo } from '../../../support/api/api-driver.ts';
 import { type Answered, callUntilAnswered, type World } from '../load/app.ts';
 import type { Registration } from '../load/ledger.ts';
 

@@ -13,10 +13,10 @@ import { type Provider, startProvider } from '@auth-account/local-stack/provider
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
+import { passkeySettings } from '../../../support/api/passkeys.ts';
 import { type Endings, startWhole } from '../../../support/closing.ts';
-import { openGuardedFolder } from '../../../support/create-process-guard.ts';
-import { passkeySettings } from '../../../support/passkeys.ts';
-import { processEnvironment } from '../../../support/process-environment.ts';
+import { openGuardedFolder } from '../../../support/processes/create-process-guard.ts';
+import { processEnvironment } from '../../../support/processes/process-environment.ts';
 import { unlimitedRequests } from '../../../support/test-environment.ts';
 import { providerName } from '../sign-in/federated-user.ts';
 import { createFakedClock, type FakedClock } from './faked-clock.ts';

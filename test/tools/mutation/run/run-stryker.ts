@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import type { ProcessGuard } from '../../../support/create-process-guard.ts';
+import type { ProcessGuard } from '../../../support/processes/create-process-guard.ts';
 
 export interface RunStrykerOptions {
   /** The copy of the project. */

@@ -1,0 +1,257 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { AuthEvent } from '@auth-account/contracts/events';
+import {
+  type Collections,
+  collectionsOf,
+  createTransactionRunner,
+  type PresentUser,
+  type RunTransaction,
+  type SessionStore,
+  type UserStore,
+} from '@auth-account/stores';
+import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
+import {
+  createAccessTokenSigner,
+  createRefreshTokens,
+  generateSecretKey,
+  generateSigningKey,
+  type RefreshTokens,
+} from '@auth-account/tokens';
+import type { KeySet, VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import { Binary, MongoClient } from 'mongodb';
+import type { Announcement, IsDenied } from '../../../services/api/src/announcements/announce.ts';
+import { type Commit, type CommitDeps, createCommit } from '../../../services/api/src/announcements/commit.ts';
+import type { Audit } from '../../../services/api/src/audit/audit.ts';
+import type { LoginAttempt } from '../../../services/api/src/limits/limits.ts';
+import type { RequestOrigin } from '../../../services/api/src/request/request-origin.ts';
+import {
+  createIssueTokens,
+  type IssueTokens,
+  precomputedHashes,
+} from '../../../services/api/src/usecases/sessions/session.ts';
+import { storesOf } from '../stores/stores-of.ts';
+import { testEnvironment, uniqueName } from '../test-environment.ts';
+import { newSessionDocument } from './session-document.ts';
+
+/**
+ * Everything around the use cases of sessions: real stores and tokens, a clock that stands still, and a record of their
+ * announcements and audit events.
+ */
+export interface UseCaseFixture {
+  readonly mongo: MongoClient;
+  readonly collections: Collections;
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  /** Also calls `isCommitted` after the work was rolled back and after the commit (see {@link verdicts}). */
+  readonly transaction: RunTransaction;
+  /** Commits by these transactions. */
+  readonly commit: Commit;
+  commitWith(deps: Partial<CommitDeps>): Commit;
+  /** Published events, in order. The event of a code may be published after its test has ended. */
+  readonly published: AuthEvent[];
+  /** Messages to apps, in order. */
+  readonly messages: Parameters<CommitDeps['notifySessions']>[];
+  /** Results of `isCommitted` for each transaction, before and after its commit. */
+  readonly verdicts: boolean[];
+  /** Keys of refresh tokens. */
+  readonly refreshKeys: KeySet;
+  readonly refreshTokens: RefreshTokens;
+  readonly issueTokens: IssueTokens;
+  readonly audit: Audit;
+  /** Audit events, in order. */
+  readonly audited: Parameters<Audit>[];
+  readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly announced: Announcement[];
+  /** Finds no denial. */
+  readonly isDenied: IsDenied;
+  readonly origin: RequestOrigin;
+  readonly now: () => Date;
+  /** Moves the clock. */
+  pass(ms: number): void;
+  /** Stores a live session, and returns it with its newest refresh token. */
+  session(fields?: Partial<SessionDocument>): Promise<StoredSession>;
+  /** Stores an account, and returns it as if nothing of it were due. */
+  user(fields?: Partial<UserDocument>): Promise<PresentUser>;
+  tokenOf(document: SessionDocument, generation?: number): string;
+  asStored(sessionId: string): Promise<SessionDocument | null>;
+  /** Forgets what was recorded, and empties the collections. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface StoredSession {
+  readonly document: SessionDocument;
+  readonly token: string;
+}
+
+/** Returns an attempt that the limits admit. It records its result in `limitCalls`. */
+export const recordedAttempt = (limitCalls: unknown[]): LoginAttempt => ({
+  async fail() {
+    limitCalls.push('failed');
+    return { isLast: false };
+  },
+  succeed: async () => void limitCalls.push('succeeded'),
+});
+
+const accessTokenTtlSeconds = 600;
+const pushPublicUrl = 'wss://push.example.com//';
+
+/** Returns the claims of the session's access token. */
+export function bearerOf({ document }: Pick<StoredSession, 'document'>): VerifiedAccessToken {
+  const { _id: sid, user_id, device_id, claims } = document;
+  return { user_id, sid, device_id, ...claims, exp: 2_000_000_000 };
+}
+
+/** Returns the fixture's sessions, and a list of the reads of one session, in order. */
+export function readsOf({ sessions }: Pick<UseCaseFixture, 'sessions'>) {
+  const reads: ('find' | 'confirmed')[] = [];
+  const counted: SessionStore = {
+    ...sessions,
+    find: (id) => sessions.find(id).finally(() => reads.push('find')),
+    findConfirmed: (id) => sessions.findConfirmed(id).finally(() => reads.push('confirmed')),
+  };
+  return { sessions: counted, reads };
+}
+
+/** SHA-256, base64url: a session's stored hash of its newest token. */
+export const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
+
+export async function openUseCaseFixture(): Promise<UseCaseFixture> {
+  const mongo = new MongoClient(testEnvironment().mongodbUri);
+  const db = mongo.db(uniqueName());
+  const collections = collectionsOf(db);
+  // These rules do not depend on any index, and creating all indexes takes longer than the tests.
+  for (const { collectionName } of [collections.users, collections.sessions]) await db.createCollection(collectionName);
+  let time = Date.parse('2026-11-21T10:00:00.000Z');
+  const now = () => new Date(time);
+  const stores = storesOf(collections, now);
+  const { users, sessions } = stores;
+  const refreshKeys: KeySet = { keys: [generateSecretKey()] };
+  const refreshTokens = createRefreshTokens(refreshKeys);
+  const settings = { issuer: 'https://auth.local', audience: 'food-storage' } as const;
+  const signAccessToken = createAccessTokenSigner({
+    ...settings,
+    keys: { keys: [await generateSigningKey('ES256')] },
+    ttlSeconds: accessTokenTtlSeconds,
+    now: () => time,
+  });
+  const recorded = recordingCommit(mongo, stores);
+  const tokenOf = ({ _id: sessionId, kid, nonce, gen }: SessionDocument, generation = gen) =>
+    refreshTokens.issue({ kid, sessionId, generation }, Buffer.from(nonce.value()));
+
+  return {
+    mongo,
+    collections,
+    users,
+    sessions,
+    ...recorded,
+    refreshKeys,
+    refreshTokens,
+    issueTokens: createIssueTokens({ signAccessToken, refreshTokens, accessTokenTtlSeconds, pushPublicUrl, now }),
+    isDenied: async () => false,
+    origin: { requestId: 'request-1', network: '192.0.2.1' },
+    now,
+    pass(ms) {
+      time += ms;
+    },
+    async session(fields = {}) {
+      const made: SessionDocument = { ...sessionDocumentOf(refreshTokens.currentKid, now()), ...fields };
+      const token = refreshTokens.hasKey(made.kid) ? tokenOf(made) : '';
+      const document = { ...made, token: hashOf(token), ...precomputedOf(refreshTokens, made) };
+      await collections.sessions.insertOne(document);
+      return { document, token };
+    },
+    async user(fields = {}) {
+      const made: PresentUser = { ...newUserDocument(now()), ...fields };
+      await collections.users.insertOne(made);
+      return made;
+    },
+    tokenOf,
+    asStored: (_id) => collections.sessions.findOne({ _id }),
+    async clear() {
+      const { audited, announced, published, messages, verdicts } = recorded;
+      for (const list of [audited, announced, published, messages, verdicts]) list.splice(0);
+      const { sessions, users, outbox } = collections;
+      await Promise.all([sessions.deleteMany(), users.deleteMany(), outbox.deleteMany()]);
+    },
+    async close() {
+      await db.dropDatabase();
+      await mongo.close();
+    },
+  };
+}
+
+function precomputedOf(refreshTokens: RefreshTokens, { _id: sessionId, kid, nonce, gen: generation }: SessionDocument) {
+  if (!refreshTokens.hasKey(kid)) return {};
+  return { ahead: precomputedHashes(refreshTokens, { kid, sessionId, generation }, Buffer.from(nonce.value())) };
+}
+
+export function newUserDocument(at: Date): PresentUser {
+  const email = `cook-${randomUUID()}@example.com`;
+  const made: UserDocument = {
+    _id: randomUUID(),
+    email,
+    email_key: email,
+    password_hash: 'hash of: correct horse battery',
+    home_group_id: randomUUID(),
+    account_type: 'HOME',
+    role: 'owner',
+    created_at: at,
+    joined_at: at,
+  };
+  // Nothing of it is due.
+  return made as PresentUser;
+}
+
+/** Returns a session that begins at this time, and lasts an hour if unused and a day in all. */
+function sessionDocumentOf(kid: string, at: Date): SessionDocument {
+  const hour = 3_600_000;
+  return {
+    ...newSessionDocument(),
+    nonce: new Binary(randomBytes(32)),
+    kid,
+    handed_out_at: at,
+    created_at: at,
+    last_used_at: at,
+    expires_at: new Date(at.getTime() + hour),
+    absolute_expires_at: new Date(at.getTime() + 24 * hour),
+  };
+}
+
+/** Creates commits with real transactions, and a record of their events, messages and announcements. */
+function recordingCommit(mongo: MongoClient, stores: Pick<CommitDeps, 'outbox' | 'sessions' | 'users'>) {
+  const audited: Parameters<Audit>[] = [];
+  const announced: Announcement[] = [];
+  const published: AuthEvent[] = [];
+  const messages: UseCaseFixture['messages'] = [];
+  const verdicts: boolean[] = [];
+  const audit: Audit = (...event) => audited.push(event);
+  const announce = async (announcement: Announcement) => void announced.push(announcement);
+  const transaction = transactionAfterRollback(mongo, verdicts);
+  const deps: CommitDeps = {
+    ...{ ...stores, transaction, audit, announce },
+    publishEvent: (event) => void published.push(event),
+    notifySessions: (...message) => void messages.push(message),
+  };
+  const commitWith = (other: Partial<CommitDeps>) => createCommit({ ...deps, ...other });
+  const recorded = { audited, announced, published, messages, verdicts };
+  return { ...recorded, audit, announce, transaction, commit: createCommit(deps), commitWith };
+}
+
+/**
+ * Runs each transaction twice: rolls it back, then commits it. Records after each run whether the request counts as
+ * committed.
+ */
+function transactionAfterRollback(mongo: MongoClient, verdicts: boolean[]): RunTransaction {
+  const transaction = createTransactionRunner(mongo);
+  return async (work, request) => {
+    await mongo.withSession(async (session) => {
+      session.startTransaction();
+      await work(session).finally(() => session.abortTransaction());
+    });
+    const before = await request.isCommitted();
+    const result = await transaction(work, request);
+    verdicts.push(before, await request.isCommitted());
+    return result;
+  };
+}

@@ -1,0 +1,188 @@
+import {
+  type AuthClient,
+  type AuthClientOptions,
+  AuthError,
+  type AuthEvent,
+  createAuthClient,
+  type LogEntry,
+} from '@auth-account/client';
+import { type Account, account } from '@auth-account/client/account';
+import { type Federated, federated } from '@auth-account/client/federated';
+import { type Household, household } from '@auth-account/client/household';
+import { type LoginCode, loginCode } from '@auth-account/client/login-code';
+import { type PasskeyBridge, type Passkeys, passkeys } from '@auth-account/client/passkeys';
+import { type SecondFactor, secondFactor } from '@auth-account/client/second-factor';
+import { type Sessions, sessions } from '@auth-account/client/sessions';
+import { type StepUp, stepUp } from '@auth-account/client/step-up';
+import { newEmail, password } from '../api/accounts.ts';
+import { type Authenticator, createAuthenticator } from '../api/authenticator.ts';
+import { cheapHashes } from '../api/groups.ts';
+import { appOrigin } from '../api/passkeys.ts';
+import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from '../api/test-api.ts';
+import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.ts';
+import { eventually } from '../worker/worker-fixture.ts';
+import { startTestWorker, type TestWorker } from '../worker/worker-service.ts';
+import { createLossyNetwork, type LossyNetwork, type RecordedSockets, recordSockets } from './app-network.ts';
+import { createHurriedTimers } from './hurried-timers.ts';
+import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
+
+/** Options of an app that opens no stream. */
+export const noStream = { stream: false } as const;
+
+/** Returns the code of the `AuthError` that the work ends with, and `none` if it succeeds. */
+export function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'none',
+    (error) => (error instanceof AuthError ? error.code : String(error)),
+  );
+}
+
+/** An app: a client, its storage and its network. */
+export interface TestApp {
+  readonly client: AuthClient &
+    Account &
+    Federated &
+    Household &
+    LoginCode &
+    Passkeys &
+    SecondFactor &
+    Sessions &
+    StepUp;
+  readonly storage: MemoryStorage;
+  readonly network: LossyNetwork;
+  readonly events: AuthEvent[];
+  readonly log: LogEntry[];
+  readonly sockets: RecordedSockets;
+  /** The device's passkeys. */
+  readonly phone: Authenticator;
+  /** Milliseconds by which the app's clocks are ahead of the real ones. */
+  readonly clock: { wall: number; monotonic: number };
+  /** Lets all running time-outs elapse now. */
+  giveUpWaiting(): void;
+  /** Kills the app and starts it again, with the same storage. */
+  restart(options?: Partial<AuthClientOptions>): TestApp;
+}
+
+/** The real api, gateway and worker, and apps that use the client. */
+export interface ClientFixture {
+  readonly api: TestApi;
+  readonly gateway: TestGateway;
+  app(options?: Partial<AuthClientOptions>, storage?: MemoryStorage): TestApp;
+  /** An app whose user has registered and logged in. */
+  signedIn(options?: Partial<AuthClientOptions>): Promise<TestApp & { readonly email: string }>;
+  /** Starts another gateway and stops the first. */
+  replaceGateway(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The three services on one database and key prefix. */
+export interface ClientServices {
+  readonly api: TestApi;
+  readonly gateway: TestGateway;
+  readonly gatewayEnv: Readonly<Record<string, string>>;
+  readonly worker: TestWorker;
+}
+
+/** Starts the three services. `now`: the clock of api and gateway. */
+export async function startClientServices(
+  env: Readonly<Record<string, string>>,
+  overrides: { readonly now?: () => number } = {},
+): Promise<ClientServices> {
+  const name = uniqueName();
+  const gatewayEnv = { ...serviceEnvironment(name), DRAIN_SECONDS: '0' };
+  const gateway = await startTestGateway({ env: gatewayEnv }, {}, overrides);
+  const apiEnv = {
+    ...cheapHashes,
+    MONGODB_DATABASE: name,
+    KEY_PREFIX: name,
+    PUSH_PUBLIC_URL: gateway.base,
+    LOGIN_ACCOUNT_FREE_FAILURES: '1000000',
+    LOGIN_FREE_FAILURES: '15',
+    ...env,
+  };
+  const api = await startTestApi(apiEnv, overrides);
+  const worker = await startTestWorker({
+    ...serviceEnvironment(name),
+    EVENT_SUBSCRIBERS: '[]',
+    DENY_LIST_INTERVAL_MS: '1000',
+  });
+  await eventually('the gateway is ready', async () => (await gateway.unreadiness()).length === 0);
+  return { gateway, gatewayEnv, api, worker };
+}
+
+const newPhone = () => createAuthenticator({ origin: appOrigin });
+
+const bridgeOf = (authenticator: Authenticator): PasskeyBridge => ({
+  create: async (options) => authenticator.create(options),
+  get: async (options) => authenticator.get(options),
+});
+
+export async function openClientFixture(env: Readonly<Record<string, string>> = {}): Promise<ClientFixture> {
+  const { gatewayEnv, api, worker, ...started } = await startClientServices(env);
+  let { gateway } = started;
+  const clients: AuthClient[] = [];
+
+  function app(options: Partial<AuthClientOptions> = {}, storage = createMemoryStorage(), phone = newPhone()): TestApp {
+    const network = createLossyNetwork();
+    const events: AuthEvent[] = [];
+    const log: LogEntry[] = [];
+    const sockets = recordSockets();
+    const clock = { wall: 0, monotonic: 0 };
+    const timers = createHurriedTimers();
+    const client = createAuthClient({
+      baseUrl: api.base,
+      storage,
+      fetch: network.fetch,
+      WebSocket: sockets.WebSocket,
+      log: (entry) => log.push(entry),
+      now: () => Date.now() + clock.wall,
+      monotonic: () => performance.now() + clock.monotonic,
+      timers,
+      groups: [account, federated, household, loginCode, passkeys(bridgeOf(phone)), secondFactor, sessions, stepUp],
+      ...options,
+    });
+    clients.push(client);
+    client.subscribe((event) => events.push(event));
+    return {
+      client,
+      storage,
+      network,
+      events,
+      log,
+      sockets,
+      phone,
+      clock,
+      giveUpWaiting: timers.runLong,
+      restart(changed = {}) {
+        client.close();
+        return app({ ...options, ...changed }, storage, phone);
+      },
+    };
+  }
+
+  return {
+    api,
+    get gateway() {
+      return gateway;
+    },
+    app,
+    async signedIn(options) {
+      const made = app(options);
+      const email = newEmail();
+      await made.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+      await made.client.logIn({ email, password });
+      return { ...made, email };
+    },
+    async replaceGateway() {
+      const former = gateway;
+      gateway = await startTestGateway({ env: gatewayEnv });
+      await former.close();
+    },
+    async close() {
+      for (const client of clients) client.close();
+      await worker.close();
+      await api.close();
+      await gateway.close();
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { loadConfig } from '@auth-account/config';
+import type { CloseReason } from '@auth-account/contracts';
+import { waitUntil } from '@auth-account/local-stack';
+import { createCommandPublisher, type GatewayCommand } from '@auth-account/messaging/commands';
+import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
+import { compose, type TestOverrides } from '@auth-account/push-gateway/compose';
+import { pushGatewayConfig } from '@auth-account/push-gateway/config';
+import { failFastOptions, type RedisKeys, redisKeys } from '@auth-account/redis';
+import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
+import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
+import { Redis } from 'ioredis';
+import { gatewayEnvironment, serviceEnvironment, uniqueName } from '../api/test-api.ts';
+import { sumOf } from '../sum-of-metric.ts';
+import { openStream, type PushClient } from './push-client.ts';
+
+/** A session on a device. */
+export interface Device {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly groupId: string;
+  readonly ver: number;
+}
+
+/** Everything around a gateway in a test: the parts of the api and of the worker, with a separate key prefix. */
+export interface GatewayFixture {
+  readonly env: Readonly<Record<string, string>>;
+  readonly redis: Redis;
+  readonly keys: RedisKeys;
+  readonly denyList: DenyList;
+  publish(command: GatewayCommand): Promise<void>;
+  /** Publishes a close command, as the api does after a logout. */
+  publishClose(device: Device, reason: CloseReason): Promise<void>;
+  /** Writes the deny list and publishes, as the api does. */
+  denyAndClose(device: Device, denial: Denial): Promise<void>;
+  /** Writes the deny list only, as if the message was lost. */
+  denySilently(device: Device, value: string): Promise<void>;
+  /** Marks the deny list as complete, as the worker does after it has written the list again. */
+  completeDenyList(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `redisUrl`: a separate Redis instead of the shared one. */
+export async function openGatewayFixture(redisUrl?: string): Promise<GatewayFixture> {
+  const name = uniqueName();
+  const env = { ...serviceEnvironment(name), ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }) };
+  const redis = new Redis(env.REDIS_URL ?? '', { ...failFastOptions(60_000), enableOfflineQueue: true });
+  redis.on('error', () => undefined);
+  const keys = redisKeys(name);
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(600));
+  const publish = createCommandPublisher(redis, keys);
+  const fixture: GatewayFixture = {
+    env,
+    redis,
+    keys,
+    denyList,
+    publish,
+    publishClose: ({ sessionId }, reason) =>
+      publish({ type: 'close', session_id: sessionId, reason, request_id: 'test-logout', decided_at: Date.now() }),
+    denyAndClose: ({ sessionId }, denial) =>
+      denyList.denyAndClose([{ sessionId, denial, requestId: 'test-logout', decidedAt: Date.now() }]),
+    async denySilently({ sessionId }, value) {
+      const [seconds] = await redis.time();
+      await redis.set(keys.denied(sessionId), value, 'EX', 60);
+      await redis.zadd(keys.revocations, Number(seconds) * 1_000, sessionId);
+    },
+    async completeDenyList() {
+      if (!(await (await denyList.beginRebuild()).complete())) throw new Error('the deny list was not completed');
+    },
+    async close() {
+      redis.disconnect();
+    },
+  };
+  await fixture.completeDenyList();
+  return fixture;
+}
+
+/** Returns a new device; `of`: another device of the same user or group. */
+export function newDevice(of: Partial<Device> = {}): Device {
+  return { userId: randomUUID(), groupId: randomUUID(), ver: 1, ...of, sessionId: randomUUID() };
+}
+
+export interface TokenOptions {
+  readonly ttlSeconds?: number;
+  readonly now?: () => number;
+}
+
+/** Signs an access token for the device as the api would. */
+export async function signToken(
+  env: GatewayFixture['env'],
+  { userId, sessionId, groupId, ver }: Device,
+  { ttlSeconds = 600, now = Date.now }: TokenOptions = {},
+): Promise<string> {
+  const sign = createAccessTokenSigner({
+    keys: await loadKeyFile(env.ACCESS_TOKEN_KEYS_FILE ?? ''),
+    issuer: 'https://auth.local',
+    audience: 'food-storage',
+    ttlSeconds,
+    now,
+  });
+  const device_id = randomUUID();
+  return sign({ user_id: userId, sid: sessionId, home_group_id: groupId, account_type: 'HOME', ver, device_id });
+}
+
+export interface TestGateway {
+  /** `ws://…` of its streams. */
+  readonly base: string;
+  /** Opens the device's stream with a new token, and reads its `hello`. */
+  open(device: Device): Promise<PushClient>;
+  /** Returns the sum of a metric's values with these labels. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
+  /** Returns name and reason of each check that fails. */
+  unreadiness(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a gateway in this process. `env` overrides the fixture's environment. It waits for Redis for long, so that no
+ * stall of the machine refuses a stream; `redisTimeoutMs: undefined` is as in production.
+ */
+export async function startTestGateway(
+  fixture: Pick<GatewayFixture, 'env'>,
+  env: Readonly<Record<string, string>> = {},
+  overrides: TestOverrides = {},
+  logger: Logger = createLogger({ service: 'push-gateway', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+): Promise<TestGateway> {
+  const config = loadConfig(pushGatewayConfig, { env: gatewayEnvironment({ PUSH_PORT: '0', ...fixture.env, ...env }) });
+  const metrics = createMetrics({ service: 'push-gateway' });
+  const gateway = await compose({ config, logger, metrics }, { redisTimeoutMs: 60_000, ...overrides });
+  const stop = async () => {
+    for (const step of gateway.shutdown) await step.run();
+  };
+  try {
+    await gateway.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const base = `ws://127.0.0.1:${gateway.address().port}`;
+  return {
+    base,
+    async open(device) {
+      const token = await signToken(fixture.env, device);
+      const client = await openStream(base, { sessionId: device.sessionId, token });
+      const hello = await client.next();
+      if (hello.type !== 'hello') throw new Error(`the first frame is ${JSON.stringify(hello)}`);
+      return client;
+    },
+    metric: (name, labels) => sumOf(metrics.registry, name, labels),
+    async unreadiness() {
+      const results = await Promise.all(
+        gateway.readiness.map(async ({ name, run }) => {
+          try {
+            const { ok, reason } = await run();
+            return ok ? [] : [`${name}: ${reason}`];
+          } catch (error) {
+            return [`${name}: ${String(error)}`];
+          }
+        }),
+      );
+      return results.flat();
+    },
+    close: stop,
+  };
+}
+
+/** Starts a gateway in the same way, and waits until it is ready. */
+export async function startReadyGateway(...given: Parameters<typeof startTestGateway>): Promise<TestGateway> {
+  const gateway = await startTestGateway(...given);
+  const isReady = async () => (await gateway.unreadiness()).length === 0;
+  await waitUntil(isReady, { what: 'the gateway to be ready', timeoutMs: 60_000, intervalMs: 20 });
+  return gateway;
+}
