@@ -115,7 +115,7 @@ describe('user import', () => {
       const good = [newEmail(), newEmail(), newEmail()];
       const secret = argon2id.split('$').at(-1) ?? '';
       const bad: [Record<string, string>, string][] = [
-        [{ email: 'cook at example.com' }, 'email is no address'],
+        [{ email: 'cook at example.com' }, 'email is no email address'],
         [{ account_type: 'FLAT' }, 'account_type is neither'],
         [{ password_hash: 'correct horse battery' }, 'neither bcrypt'],
         [{ password_hash: argon2id.replace('m=64', 'm=9999999') }, 'costs too much'],
