@@ -17,8 +17,8 @@ test.concurrent(
   'account events and registrations reach webhooks and queue consumers, published or left to the relay',
   closingAll(async (closing) => {
     const receiver = closing(await startReceiver('analytics'));
-    const ownServices = { name: 'kitchen', kind: 'queue' } as const;
-    const fixture = closing(await openWorkerFixture([receiver.subscriber, ownServices]));
+    const queueSubscriber = { name: 'kitchen', kind: 'queue' } as const;
+    const fixture = closing(await openWorkerFixture([receiver.subscriber, queueSubscriber]));
     const handled: string[] = [];
     const reports: ConsumerReport[] = [];
     closing(
@@ -27,7 +27,7 @@ test.concurrent(
         keys: fixture.keys,
         channel: accountChannel,
         schemas: accountEvents,
-        subscriber: ownServices.name,
+        subscriber: queueSubscriber.name,
         inbox: await openInbox(fixture),
         handle: async ({ id }) => void handled.push(id),
         onReport: (report) => void reports.push(report),

@@ -75,7 +75,7 @@ const changed = [
 ];
 const present = changed.filter((path) => existsSync(path));
 const code = present.filter((path) => /^(?:libs|services)\/.+\.tsx?$/.test(path));
-const isOfSources = (test: string) => /^test\/tools\/(?!cluster|conformance|faults|siblings)/.test(test);
+const isOfSources = (test: string) => /^test\/tools\/(?!cluster|conformance|faults|internal-services)/.test(test);
 const tests = [...new Set(present.flatMap(testsFor))].filter((test) => !isOfSources(test)).sort();
 console.log(`${changed.length} files have changed since ${base.slice(0, 12)}.`);
 

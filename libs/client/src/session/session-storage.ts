@@ -5,7 +5,7 @@ import type { Exclusive } from './exclusive.ts';
 import { logoutsAfter, noRecord, type SessionRecord, withLogout } from './session-record.ts';
 import { createStorageSlots, type StorageSlots } from './storage-slots.ts';
 
-/** A change of the record. The vault adds the count `n`. */
+/** A change of the record. The storage adds the count `n`. */
 export interface RecordChange {
   readonly next: Omit<SessionRecord, 'n'>;
   /** The record that is kept in memory if the storage refuses `next`. If it is left out, `next` is kept. */
