@@ -379,18 +379,26 @@ describe('a lost answer', () => {
       const { session, user_id, person } = await accountAndPerson();
       const { authenticator } = await addPasskey(api, session);
       const { link_challenge_id, passkey_options } = await demandLink(api, person);
-      const proofs: Record<string, () => Promise<object>> = {
-        password: async () => ({ password }),
-        passkey: async () => ({ credential: authenticator.get(passkey_options) }),
-        code: () => proveByCode(api, link_challenge_id),
-      };
-      const body = { ...(await proofs[signInMethod]?.()), device_id: randomUUID() };
+      const code = await proveByCode(api, link_challenge_id);
+      const passkey = { credential: authenticator.get(passkey_options) };
+      const proofs: Record<string, object> = { password: { password }, passkey, code };
+      const others = [
+        ...Object.values(proofs).filter((proof) => proof !== proofs[signInMethod]),
+        // Signatures of one authenticator differ.
+        { credential: authenticator.get(passkey_options) },
+        { ...code, code: await wrongCodeOf(api, code.challenge_id) },
+      ];
+      const body = { ...proofs[signInMethod], device_id: randomUUID() };
       const first = await linkByProof(api, link_challenge_id, body);
       const again = await linkByProof(api, link_challenge_id, body);
       expect([first.status, again.status]).toEqual([200, 200]);
       expect(again.json.data.session_id).toBe(first.json.data.session_id);
       const other = await linkByProof(api, link_challenge_id, { ...body, device_id: randomUUID() });
       expect(statusAndCode(other)).toEqual([410, 'ERR-CODE-EXPIRED']);
+      for (const proof of others) {
+        const byOther = await linkByProof(api, link_challenge_id, { ...proof, device_id: body.device_id });
+        expect(statusAndCode(byOther)).toEqual([410, 'ERR-CODE-EXPIRED']);
+      }
       await later(61_000, async () => expect((await linkByProof(api, link_challenge_id, body)).status).toBe(410));
       expect(await sessionsOf(user_id)).toBe(2);
       expect((await stored(user_id))?.identities).toHaveLength(1);

@@ -113,6 +113,17 @@ describe('an identity', () => {
     expect(statusAndCode(await linkIdentity(api, other, person))).toEqual([409, 'ERR-IDENTITY-IN-USE']);
   });
 
+  test('a wrong ID token links nothing, and its 422 makes no app refresh its session', async () => {
+    const session = await newSession(api);
+    const [one, other] = [await requestProviderLogin(api), await requestProviderLogin(api)];
+    const id_token = await signIdToken('office', { ...newPerson(), nonce: other.nonce });
+    const link = (challenge_id: string) =>
+      api.linkIdentity({ identity: 'office', challenge_id, id_token, current_password: password }, bearer(session));
+    expect(statusAndCode(await link(one.challenge_id))).toEqual([422, 'ERR-IDENTITY-TOKEN-INVALID']);
+    expect(statusAndCode(await link('none'))).toEqual([410, 'ERR-CODE-EXPIRED']);
+    expect(await list(session)).toEqual([]);
+  });
+
   test('an identity may have no email address, and may be linked with a step-up', async () => {
     const session = await newSession(api);
     const { email: _, ...person } = newPerson();
@@ -504,6 +515,32 @@ describe('a person who has an account', () => {
     await api.collections.users.updateOne({ _id: user_id }, { $set: fields });
     expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, code]);
   });
+});
+
+test('each right ID token is counted by what it came to, and a wrong one is not', async () => {
+  const own = await startTestApi({ MONGODB_DATABASE: api.database });
+  const person = newPerson();
+  const counts = async (work: () => Promise<Answer>) => {
+    const named = ['logged_in', 'registered', 'registration_required', 'identity_disabled', 'address_taken'];
+    const read = () =>
+      Promise.all(named.map((outcome) => own.metric('auth_provider_logins_total', { provider: 'office', outcome })));
+    const before = await read();
+    await work();
+    return (await read()).flatMap((count, i) => (count === before[i] ? [] : [[named[i], count - (before[i] ?? 0)]]));
+  };
+  try {
+    expect(await counts(() => logInByProvider(own, person))).toEqual([['registration_required', 1]]);
+    expect(await counts(() => logInByProvider(own, person, newHome))).toEqual([['registered', 1]]);
+    expect(await counts(() => logInByProvider(own, person))).toEqual([['logged_in', 1]]);
+    const taken = newPerson({ email: person.email });
+    expect(await counts(() => logInByProvider(own, taken))).toEqual([['address_taken', 1]]);
+    const disabled = { $set: { 'identities.0.disabled_at': new Date() } };
+    await api.collections.users.updateOne({ email: person.email }, disabled);
+    expect(await counts(() => logInByProvider(own, person))).toEqual([['identity_disabled', 1]]);
+    expect(await counts(() => logInByProvider(own, { ...person, aud: 'other' }))).toEqual([]);
+  } finally {
+    await own.close({ keepData: true });
+  }
 });
 
 test('a challenge has a nonce in the forms that providers want, and counts for ten minutes', async () => {
