@@ -77,7 +77,7 @@ export interface PrecomputedHashes {
 }
 
 /** Position of one hash in {@link PrecomputedHashes}. */
-export interface QueuedHash {
+export interface HashPosition {
   readonly block: number;
   /** Index of the hash's first character. */
   readonly start: number;

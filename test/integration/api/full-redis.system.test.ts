@@ -53,7 +53,7 @@ function closing<T extends { close(): Promise<unknown> }>(part: T): T {
   return part;
 }
 afterEach(async () => {
-  await assertCapacity();
+  await freeMemory();
   for (const part of opened.splice(0).reverse()) await part.close();
 });
 
@@ -63,7 +63,7 @@ async function fill(): Promise<void> {
   await expect(redis.set('more', '1')).rejects.toThrow('OOM');
 }
 
-async function assertCapacity(): Promise<void> {
+async function freeMemory(): Promise<void> {
   await redis.config('SET', 'maxmemory', '0');
 }
 
@@ -77,7 +77,7 @@ const ofRedis: readonly RouteName[] = ['readRevocations'];
 
 // guarantees: full-redis-sessions
 test.each(Object.keys(routes) as RouteName[])('%s answers while Redis is full, as while it is away', async (name) => {
-  await assertCapacity();
+  await freeMemory();
   await completeList();
   const request = await goodRequests[name](api);
   await fill();
@@ -90,7 +90,7 @@ test.each(Object.keys(routes) as RouteName[])('%s answers while Redis is full, a
 
 // guarantees: full-redis-sessions
 test('a session that ends while Redis is full is refused at once, its close is published, and no list hides it', async () => {
-  await assertCapacity();
+  await freeMemory();
   await completeList();
   const session = await newSession(api);
   const find = () => api.findAccount(bearer(session));
@@ -110,7 +110,7 @@ test('a session that ends while Redis is full is refused at once, its close is p
 });
 
 test('the gateway opens no stream while Redis is full, as while it is away', async () => {
-  await assertCapacity();
+  await freeMemory();
   await completeList();
   const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, REDIS_URL: server.url };
   const gateway = closing(await startTestGateway({ env }));
@@ -122,7 +122,7 @@ test('the gateway opens no stream while Redis is full, as while it is away', asy
 });
 
 test('the worker repairs the deny list and delivers events once Redis has memory', async () => {
-  await assertCapacity();
+  await freeMemory();
   const receiver = closing(await startReceiver('analytics'));
   closing(
     await startTestWorker({
@@ -136,7 +136,7 @@ test('the worker repairs the deny list and delivers events once Redis has memory
   const { user_id } = await registerAccount(api);
   const out = await logOut(api, session);
   expect(out.status).toBe(200);
-  await assertCapacity();
+  await freeMemory();
   await eventually('the list', () => denyList.isComplete());
   expect(await denyList.find([session.session_id])).toEqual([{ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' }]);
   await receiver.waitFor(user_id);
@@ -144,7 +144,7 @@ test('the worker repairs the deny list and delivers events once Redis has memory
 
 // guarantees: counts-after-failover
 test('a failover to a replica gives back the verdicts that it lacks, and no others', async () => {
-  await assertCapacity();
+  await freeMemory();
   const replica = await startRedis({
     dir: join(dir, 'replica'),
     log: () => undefined,

@@ -26,136 +26,136 @@ export type StoryName = keyof Words['stories'];
 type StepName<N extends StoryName> = keyof Words['stories'][N]['steps'];
 
 /** Shows the caption of the next step, and waits for the time that it takes to read. */
-export type Notify<N extends StoryName> = (step: StepName<N>) => Promise<void>;
+export type Narrate<N extends StoryName> = (step: StepName<N>) => Promise<void>;
 
 /** A story, which uses the phones the way a person would. */
-export type Story<N extends StoryName> = (stage: Stage, notify: Notify<N>) => Promise<void>;
+export type Story<N extends StoryName> = (stage: Stage, narrate: Narrate<N>) => Promise<void>;
 
 export const stories: { readonly [N in StoryName]: Story<N> } = {
-  async moveIn({ anna }, notify) {
+  async moveIn({ anna }, narrate) {
     if (isIn(anna)) await anna.logOut();
     await anna.show('register');
     anna.type({ email: newEmail(anna.owner), space: 'CREATE_NEW_HOME' });
-    await notify('register');
+    await narrate('register');
     await anna.register();
-    await notify('deliver');
+    await narrate('deliver');
     await anna.logIn();
     await untilStreamOpen(anna);
-    await notify('stream');
+    await narrate('stream');
   },
 
-  async invite(stage, notify) {
+  async invite(stage, narrate) {
     const { anna, ben } = stage;
     await prepareJoin(stage);
-    await notify('invite');
+    await narrate('invite');
     await handInvite(stage);
-    await notify('join');
+    await narrate('join');
     await ben.join();
-    await notify('moved');
+    await narrate('moved');
     await anna.show('home');
     await untilStreamOpen(ben);
   },
 
-  async forgot({ ben, mailbox }, notify) {
+  async forgot({ ben, mailbox }, narrate) {
     await ensureIn(ben);
     await ben.logOut();
     await ben.show('forgot');
-    await notify('ask');
+    await narrate('ask');
     const { password } = ben.view.read();
     const code = await mailedCode(mailbox, ben, ben.askCode);
-    await notify('code');
+    await narrate('code');
     ben.type({ code, password: otherThan(password) });
-    await notify('reset');
+    await narrate('reset');
     await ben.resetPassword();
-    await notify('logIn');
+    await narrate('logIn');
     await ben.logIn();
     await untilStreamOpen(ben);
   },
 
-  async lost({ anna }, notify) {
+  async lost({ anna }, narrate) {
     await ensureIn(anna);
-    await notify('expired');
+    await narrate('expired');
     anna.skipTenMinutes();
     anna.loseNextAnswer();
     const isRead = anna.show('devices');
     await until(() => !anna.view.read().losesNext);
-    await notify('again');
+    await narrate('again');
     await isRead;
-    await notify('good');
+    await narrate('good');
   },
 
-  async offline({ ben }, notify) {
+  async offline({ ben }, narrate) {
     await ensureIn(ben);
-    await notify('offline');
+    await narrate('offline');
     ben.setOffline(true);
-    await notify('logOut');
+    await narrate('logOut');
     await ben.logOut();
-    await notify('online');
+    await narrate('online');
     ben.setOffline(false);
   },
 
-  async clock({ anna }, notify) {
+  async clock({ anna }, narrate) {
     await ensureIn(anna);
-    await notify('ahead');
+    await narrate('ahead');
     anna.setClockError(aDayAheadMs);
-    await notify('refresh');
+    await narrate('refresh');
     await refreshOnce(anna);
     await pause();
     anna.setClockError(0);
   },
 
-  async unknownDevice(stage, notify) {
+  async unknownDevice(stage, narrate) {
     const { anna, ben } = stage;
     await ensureIn(anna);
     if (anna.view.read().authenticator) await anna.removeAuthenticator();
     await borrow(stage, async () => {
-      await notify('logIn');
+      await narrate('logIn');
       await ben.logIn();
       await untilStreamOpen(ben);
-      await notify('notified');
+      await narrate('notified');
       await anna.show('devices');
       const other = anna.view.read().sessions.find(({ is_current }) => !is_current);
-      await notify('revoke');
+      await narrate('revoke');
       if (other) await anna.revoke(other.session_id);
       await untilOut(ben);
-      await notify('why');
+      await narrate('why');
     });
   },
 
-  async passkey({ anna }, notify) {
+  async passkey({ anna }, narrate) {
     await ensureIn(anna);
     await removePasskeys(anna);
-    await notify('add');
+    await narrate('add');
     await anna.addPasskey();
     if (anna.view.read().passkeys.length === 0) throw new Error('the browser has made no passkey');
-    await notify('logIn');
+    await narrate('logIn');
     await anna.logOut();
     await anna.logInByPasskey();
     await untilStreamOpen(anna);
-    await notify('remove');
+    await narrate('remove');
     await removePasskeys(anna);
   },
 
-  async provider({ anna, ben }, notify) {
+  async provider({ anna, ben }, narrate) {
     await ensureIn(anna);
     if (anna.view.read().authenticator) await anna.removeAuthenticator();
     await removeIdentities(anna);
     await anna.logOut();
-    await notify('chosen');
+    await narrate('chosen');
     await continueAs(anna, anna.view.read().email);
     await until(() => anna.view.read().person?.needs === 'link');
-    await notify('link');
+    await narrate('link');
     await anna.linkPerson();
     await untilStreamOpen(anna);
-    await notify('again');
+    await narrate('again');
     await anna.logOut();
     await continueAs(anna, anna.view.read().email);
     await untilStreamOpen(anna);
     if (isIn(ben)) await ben.logOut();
-    await notify('unknownDevice');
+    await narrate('unknownDevice');
     await continueAs(ben, newEmail(ben.owner));
     await until(() => ben.view.read().person?.needs === 'registration');
-    await notify('register');
+    await narrate('register');
     ben.type({ space: 'CREATE_NEW_HOME' });
     await ben.registerPerson();
     await untilStreamOpen(ben);
@@ -164,68 +164,68 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
     await ben.logOut();
   },
 
-  async stolenPassword(stage, notify) {
+  async stolenPassword(stage, narrate) {
     const { anna, ben } = stage;
     await ensureIn(anna);
     await anna.show('security');
-    await notify('on');
+    await narrate('on');
     await switchOn(anna);
     await borrow(stage, async () => {
-      await notify('thief');
+      await narrate('thief');
       await ben.logIn();
       await until(() => ben.view.read().isAwaitingFactor);
-      await notify('guess');
+      await narrate('guess');
       ben.type({ code: '000000' });
       await ben.confirmCode();
       if (isIn(ben)) throw new Error('the thief has guessed the code');
       ben.giveUpLogin();
     });
-    await notify('owner');
+    await narrate('owner');
     await anna.logOut();
     await logInWhole(anna);
   },
 
-  async stolen({ anna, troublemaker }, notify) {
+  async stolen({ anna, troublemaker }, narrate) {
     await ensureIn(anna);
-    await notify('copy');
+    await narrate('copy');
     const copy = anna.copyRefreshToken() ?? '';
-    await notify('refreshTwice');
+    await narrate('refreshTwice');
     await refreshOnce(anna);
     await refreshOnce(anna);
-    await notify('thief');
+    await narrate('thief');
     await troublemaker.useToken(copy);
-    await notify('closed');
+    await narrate('closed');
     await untilOut(anna);
   },
 
-  async lostApp(stage, notify) {
+  async lostApp(stage, narrate) {
     const { anna, ben, mailbox } = stage;
     await ensureIn(anna);
     if (anna.view.read().authenticator === undefined) await switchOn(anna);
     await borrow(stage, async () => {
-      await notify('order');
+      await narrate('order');
       ben.type({ code: await mailedCode(mailbox, ben, ben.askRemoval) });
       await ben.orderRemoval();
       await until(() => anna.view.read().removalDue !== undefined);
     });
-    await notify('notified');
-    await notify('stop');
+    await narrate('notified');
+    await narrate('stop');
     await anna.stopRemoval();
     await until(() => anna.view.read().removalDue === undefined);
   },
 
-  async gateway(stage, notify) {
+  async gateway(stage, narrate) {
     const { anna, ben, troublemaker } = stage;
     await prepareJoin(stage);
     await handInvite(stage);
-    await notify('kill');
+    await narrate('kill');
     await troublemaker.killGateway();
     await until(() => !anna.view.read().isStreamOpen);
     // Ben joins before the caption is shown, because the gateway may be back before the reader has read it.
     const joined = ben.join();
-    await notify('meanwhile');
+    await narrate('meanwhile');
     await joined;
-    await notify('back');
+    await narrate('back');
     await untilStreamOpen(anna, outageMs);
     await until(() => anna.view.read().group?.members.length === 2);
   },

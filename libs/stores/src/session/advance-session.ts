@@ -1,4 +1,4 @@
-import type { QueuedHash, SessionDocument } from '../documents.ts';
+import type { HashPosition, SessionDocument } from '../documents.ts';
 import type { Collections } from '../mongo/collections.ts';
 import { writeOnce } from '../mongo/write-once.ts';
 
@@ -11,7 +11,7 @@ export interface Advance {
   /** Key of the presented token and of the next one. */
   readonly kid: string;
   /** Index of the next token's hash. */
-  readonly next: QueuedHash;
+  readonly next: HashPosition;
   /** Thumbprint of the key that has proven this refresh; undefined for an unbound session. */
   readonly jkt: string | undefined;
   readonly at: Date;

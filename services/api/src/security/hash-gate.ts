@@ -121,7 +121,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
 
   return {
     async admit({ source, receivedAt = now() }, use) {
-      const refusal = assertCapacity(queue, source, { slots, capacity: capacityOf(options, hashMs) }, () =>
+      const refusal = claimCapacity(queue, source, { slots, capacity: capacityOf(options, hashMs) }, () =>
         shed('share'),
       );
       if (refusal !== undefined) throw shed(refusal);
@@ -168,7 +168,7 @@ function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: numb
  * Makes capacity for one more hash of that source, if necessary by removing one of another source. Returns the reason
  * if there is none.
  */
-function assertCapacity(
+function claimCapacity(
   queue: HashQueue,
   source: string,
   { slots, capacity }: { readonly slots: number; readonly capacity: number },

@@ -18,7 +18,7 @@ import {
   hasHashOf,
   type IssueTokens,
   idleExpiry,
-  placeOfHash,
+  positionOfHash,
   precomputedHashes,
   type SessionLifetime,
 } from './session.ts';
@@ -118,8 +118,8 @@ export function createRefresh(
  */
 function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) {
   return async ({ token, parts: { kid, sessionId, generation }, origin }: Presented) => {
-    const next = placeOfHash(generation + 1);
-    const isAhead = next.block === placeOfHash(generation).block;
+    const next = positionOfHash(generation + 1);
+    const isAhead = next.block === positionOfHash(generation).block;
     if (!isAhead || kid !== refreshTokens.currentKid) return;
     const at = now();
     const expiresAt = idleExpiry(at, lifetime);

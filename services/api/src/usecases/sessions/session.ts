@@ -2,8 +2,8 @@ import { pushStreamPath } from '@auth-account/contracts';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { PresentUser, SessionSummary } from '@auth-account/stores';
 import type {
+  HashPosition,
   PrecomputedHashes,
-  QueuedHash,
   RequestMark,
   SessionAuth,
   SessionDocument,
@@ -199,14 +199,14 @@ const blockSize = 8;
 const hashLength = 43;
 
 /** Returns the position of the generation's hash among the hashes of its block. */
-export function placeOfHash(generation: number): QueuedHash {
+export function positionOfHash(generation: number): HashPosition {
   const block = Math.floor(generation / blockSize);
   return { block, start: (generation - block * blockSize) * hashLength, length: hashLength };
 }
 
 /** Returns true if the session's stored block of hashes contains the hash of that token. */
 export function hasHashOf({ ahead }: Pick<SessionDocument, 'ahead'>, { kid, generation }: RefreshTokenParts): boolean {
-  return ahead?.kid === kid && ahead.block === placeOfHash(generation).block;
+  return ahead?.kid === kid && ahead.block === positionOfHash(generation).block;
 }
 
 /**
@@ -218,7 +218,7 @@ export function precomputedHashes(
   { kid, sessionId, generation }: RefreshTokenParts,
   nonce: Buffer,
 ): PrecomputedHashes {
-  const { block } = placeOfHash(generation);
+  const { block } = positionOfHash(generation);
   const hashes = Array.from({ length: blockSize }, (_, place) =>
     refreshTokenHash(refreshTokens.issue({ kid, sessionId, generation: block * blockSize + place }, nonce)),
   );
