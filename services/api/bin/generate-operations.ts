@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type RouteName, routes } from '@auth-account/contracts/http/routes';
 import { generateSections, toTable } from '../../../test/tools/generate/page-sections.ts';
 
 /** Writes docs/api.md's table of operations from docs/openapi.json. With --check it only compares. */
@@ -83,7 +84,8 @@ function toRow(path: string, method: string, operation: Operation): string[] {
   const success = Object.keys(responses).find((status) => Number(status) < 300) ?? '';
   const data =
     operationId === 'logIn' ? dataOf(responses[success]) : dataOf(responses[success]).replace(session, 'as a login');
-  const name = `\`${method.toUpperCase()} ${path}\`<br>${summary}`;
+  const { promises } = routes[operationId as RouteName];
+  const name = `\`${method.toUpperCase()} ${path}\`<br>[${summary}](specification/${promises})`;
   return [
     name,
     security.length > 0 ? 'yes' : '',

@@ -32,6 +32,8 @@ export interface Route {
    * the client's own code calls the operation. Null means that no app calls it.
    */
   readonly client: string | null;
+  /** Page in docs/specification that has the operation's promises, with their heading. */
+  readonly promises: string;
   readonly summary: string;
   /** CommonMark. */
   readonly description: string;

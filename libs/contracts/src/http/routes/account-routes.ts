@@ -21,6 +21,7 @@ export const accountRoutes = {
   registerAccount: {
     operationId: 'registerAccount',
     tag: 'Accounts',
+    promises: 'registration.md',
     client: 'core',
     summary: 'Create an account',
     description:
@@ -49,6 +50,7 @@ export const accountRoutes = {
   findAccount: {
     operationId: 'findAccount',
     tag: 'Accounts',
+    promises: 'account.md',
     client: 'account.find',
     summary: 'Show the caller’s account',
     description:
@@ -68,6 +70,7 @@ export const accountRoutes = {
   changeAccount: {
     operationId: 'changeAccount',
     tag: 'Accounts',
+    promises: 'account.md',
     client: 'account.change',
     summary: 'Change the caller’s name or language',
     description:
@@ -91,6 +94,7 @@ export const accountRoutes = {
   changePassword: {
     operationId: 'changePassword',
     tag: 'Accounts',
+    promises: 'account.md#password',
     client: 'account.changePassword',
     summary: 'Change the password',
     description:
@@ -114,6 +118,7 @@ export const accountRoutes = {
   exportAccount: {
     operationId: 'exportAccount',
     tag: 'Accounts',
+    promises: 'account.md#export',
     client: 'account.exportData',
     summary: 'Export everything that is held of the caller',
     description:

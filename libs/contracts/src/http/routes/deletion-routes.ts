@@ -32,6 +32,7 @@ export const deletionRoutes = {
   scheduleDeletion: {
     operationId: 'scheduleDeletion',
     tag: 'Accounts',
+    promises: 'account.md#deletion',
     client: 'account.delete',
     summary: 'Delete the caller’s account',
     description:
@@ -52,6 +53,7 @@ export const deletionRoutes = {
   requestDeletion: {
     operationId: 'requestDeletion',
     tag: 'Accounts',
+    promises: 'account.md#deletion',
     client: 'account.deletion.request',
     summary: 'Ask for a code to delete an account',
     description:
@@ -70,6 +72,7 @@ export const deletionRoutes = {
   resendDeletion: {
     operationId: 'resendDeletion',
     tag: 'Accounts',
+    promises: 'account.md#deletion',
     client: 'account.deletion.resend',
     summary: 'Send the code to delete an account again',
     description: 'Sends the same code once more: three times at most, 60 s apart (429 before `resend_at`).',
@@ -85,6 +88,7 @@ export const deletionRoutes = {
   confirmDeletion: {
     operationId: 'confirmDeletion',
     tag: 'Accounts',
+    promises: 'account.md#deletion',
     client: 'account.deletion.confirm',
     summary: 'Delete an account with the code',
     description:
@@ -103,6 +107,7 @@ export const deletionRoutes = {
   restoreAccount: {
     operationId: 'restoreAccount',
     tag: 'Accounts',
+    promises: 'account.md#deletion',
     client: 'account.restore',
     summary: 'Keep an account that is about to be deleted',
     description:

@@ -30,6 +30,7 @@ export const emailRoutes = {
   requestEmailVerification: {
     operationId: 'requestEmailVerification',
     tag: 'Accounts',
+    promises: 'account.md#verification',
     client: 'account.emailVerification.request',
     summary: 'Ask for a code to verify the email address',
     description:
@@ -45,6 +46,7 @@ export const emailRoutes = {
   resendEmailVerification: {
     operationId: 'resendEmailVerification',
     tag: 'Accounts',
+    promises: 'account.md#verification',
     client: 'account.emailVerification.resend',
     summary: 'Send the code to verify the email address again',
     description: `${resent} It takes no access token, as the confirmation.`,
@@ -60,6 +62,7 @@ export const emailRoutes = {
   confirmEmailVerification: {
     operationId: 'confirmEmailVerification',
     tag: 'Accounts',
+    promises: 'account.md#verification',
     client: 'account.emailVerification.confirm',
     summary: 'Verify the email address with the code',
     description:
@@ -83,6 +86,7 @@ export const emailRoutes = {
   requestEmailChange: {
     operationId: 'requestEmailChange',
     tag: 'Accounts',
+    promises: 'account.md#address',
     client: 'account.emailChange.request',
     summary: 'Ask for a code to change the email address',
     description:
@@ -102,6 +106,7 @@ export const emailRoutes = {
   resendEmailChange: {
     operationId: 'resendEmailChange',
     tag: 'Accounts',
+    promises: 'account.md#address',
     client: 'account.emailChange.resend',
     summary: 'Send the code to change the email address again',
     description: resent,
@@ -117,6 +122,7 @@ export const emailRoutes = {
   confirmEmailChange: {
     operationId: 'confirmEmailChange',
     tag: 'Accounts',
+    promises: 'account.md#address',
     client: 'account.emailChange.confirm',
     summary: 'Change the email address with the code',
     description:
@@ -141,6 +147,7 @@ export const emailRoutes = {
   undoEmailChange: {
     operationId: 'undoEmailChange',
     tag: 'Accounts',
+    promises: 'account.md#address',
     client: 'account.emailChange.undo',
     summary: 'Undo a change of the email address',
     description:

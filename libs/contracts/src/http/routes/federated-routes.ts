@@ -45,7 +45,7 @@ import {
   withoutBody,
 } from './shared.ts';
 
-const shared = { tag: 'Identities', headers: commonHeaders } as const;
+const shared = { tag: 'Identities', promises: 'sign-in.md#providers', headers: commonHeaders } as const;
 
 /** Operations with providers of OpenID Connect. */
 export const federatedRoutes = enabledIf('IDENTITY_PROVIDERS', {
@@ -235,6 +235,7 @@ export const federatedRoutes = enabledIf('IDENTITY_PROVIDERS', {
   receiveProviderNotice: {
     ...shared,
     operationId: 'receiveProviderNotice',
+    promises: 'sign-in.md#notices-of-providers',
     client: null,
     summary: 'Take a security event of a provider',
     description:

@@ -31,6 +31,7 @@ export const groupRoutes = {
   findCurrentGroup: {
     operationId: 'findCurrentGroup',
     tag: 'Groups',
+    promises: 'groups-and-invites.md#groups',
     client: 'group.find',
     summary: 'Show the caller’s group',
     description:
@@ -50,6 +51,7 @@ export const groupRoutes = {
   renameGroup: {
     operationId: 'renameGroup',
     tag: 'Groups',
+    promises: 'groups-and-invites.md#groups',
     client: 'group.rename',
     summary: 'Name the group',
     description:
@@ -71,6 +73,7 @@ export const groupRoutes = {
   handOverGroup: {
     operationId: 'handOverGroup',
     tag: 'Groups',
+    promises: 'groups-and-invites.md#groups',
     client: 'group.handOver',
     summary: 'Make another member the owner',
     description:
@@ -93,6 +96,7 @@ export const groupRoutes = {
   acceptInvite: {
     operationId: 'acceptInvite',
     tag: 'Groups',
+    promises: 'groups-and-invites.md#moving',
     client: 'invites.accept',
     summary: 'Move into the group of an invite',
     description:
@@ -126,6 +130,7 @@ export const groupRoutes = {
   leaveGroup: {
     operationId: 'leaveGroup',
     tag: 'Groups',
+    promises: 'groups-and-invites.md#moving',
     client: 'group.leave',
     summary: 'Leave the group for a new household',
     description:
@@ -143,6 +148,7 @@ export const groupRoutes = {
   removeMember: {
     operationId: 'removeMember',
     tag: 'Groups',
+    promises: 'groups-and-invites.md#groups',
     client: 'group.removeMember',
     summary: 'Remove a member',
     description:

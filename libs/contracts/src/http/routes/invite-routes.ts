@@ -18,6 +18,7 @@ export const inviteRoutes = {
   createInvite: {
     operationId: 'createInvite',
     tag: 'Invites',
+    promises: 'groups-and-invites.md#invites',
     client: 'invites.create',
     summary: 'Invite into the group',
     description:
@@ -43,6 +44,7 @@ export const inviteRoutes = {
   listInvites: {
     operationId: 'listInvites',
     tag: 'Invites',
+    promises: 'groups-and-invites.md#invites',
     client: 'invites.list',
     summary: 'List the group’s invites',
     description:
@@ -58,6 +60,7 @@ export const inviteRoutes = {
   findInvite: {
     operationId: 'findInvite',
     tag: 'Invites',
+    promises: 'groups-and-invites.md#invites',
     client: 'invites.find',
     summary: 'Show what an invite leads to',
     description:
@@ -77,6 +80,7 @@ export const inviteRoutes = {
   revokeInvite: {
     operationId: 'revokeInvite',
     tag: 'Invites',
+    promises: 'groups-and-invites.md#invites',
     client: 'invites.revoke',
     summary: 'Revoke an invite',
     description:

@@ -5,6 +5,7 @@ import type { Route } from '../route.ts';
 /** The metadata, which a library may fetch from either of its two paths. */
 const metadata = {
   tag: 'Keys',
+  promises: 'login-and-tokens.md#public-keys',
   client: null,
   method: 'get',
   auth: 'none',
@@ -24,6 +25,7 @@ export const keyRoutes = {
   listPublicKeys: {
     operationId: 'listPublicKeys',
     tag: 'Keys',
+    promises: 'login-and-tokens.md#public-keys',
     client: null,
     summary: 'Public keys of the access tokens',
     description:

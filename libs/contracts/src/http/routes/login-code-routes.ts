@@ -5,7 +5,13 @@ import { PasswordResetRequest, passwordResetExamples } from '../password-reset.t
 import { enabledIf } from '../route.ts';
 import { codeSent, common, commonHeaders, knownHeaders, loginHeaders } from './shared.ts';
 
-const shared = { tag: 'Sessions', method: 'post', auth: 'none', headers: commonHeaders } as const;
+const shared = {
+  tag: 'Sessions',
+  promises: 'sign-in.md#a-code-by-e-mail',
+  method: 'post',
+  auth: 'none',
+  headers: commonHeaders,
+} as const;
 
 /** Operations for a login by a code from the mailbox. */
 export const loginCodeRoutes = enabledIf('EMAIL_CODE_LOGIN', {

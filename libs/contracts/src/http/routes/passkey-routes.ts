@@ -27,6 +27,7 @@ import { access, common, commonHeaders, fresh, loginHeaders, refusedStepUp, with
 
 const shared = {
   tag: 'Passkeys',
+  promises: 'sign-in.md#passkeys',
   client: 'core',
   auth: 'bearer',
   headers: commonHeaders,

@@ -15,6 +15,7 @@ export const passwordResetRoutes = {
   requestPasswordReset: {
     operationId: 'requestPasswordReset',
     tag: 'Accounts',
+    promises: 'account.md#password',
     client: 'account.passwordReset.request',
     summary: 'Ask for a code to reset the password',
     description:
@@ -34,6 +35,7 @@ export const passwordResetRoutes = {
   resendPasswordReset: {
     operationId: 'resendPasswordReset',
     tag: 'Accounts',
+    promises: 'account.md#password',
     client: 'account.passwordReset.resend',
     summary: 'Send the code to reset the password again',
     description:
@@ -51,6 +53,7 @@ export const passwordResetRoutes = {
   confirmPasswordReset: {
     operationId: 'confirmPasswordReset',
     tag: 'Accounts',
+    promises: 'account.md#password',
     client: 'account.passwordReset.confirm',
     summary: 'Reset the password with the code',
     description:

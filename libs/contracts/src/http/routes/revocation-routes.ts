@@ -7,6 +7,7 @@ export const revocationRoutes = enabledIf('REVOCATION_FEED_SECRETS_FILE', {
   readRevocations: {
     operationId: 'readRevocations',
     tag: 'Keys',
+    promises: 'login-and-tokens.md#revocations-over-http',
     client: null,
     summary: 'Learn which access tokens are revoked',
     description:

@@ -32,6 +32,7 @@ export const secondFactorRemovalRoutes = {
   requestSecondFactorRemoval: {
     operationId: 'requestSecondFactorRemoval',
     tag: 'Accounts',
+    promises: 'sign-in.md#lost-second-factor',
     client: 'secondFactor.requestRemoval',
     summary: 'Ask for a code to remove a lost second factor',
     description:
@@ -49,6 +50,7 @@ export const secondFactorRemovalRoutes = {
   resendSecondFactorRemoval: {
     operationId: 'resendSecondFactorRemoval',
     tag: 'Accounts',
+    promises: 'sign-in.md#lost-second-factor',
     client: 'secondFactor.resendRemoval',
     summary: 'Send the code to remove a lost second factor again',
     description:
@@ -66,6 +68,7 @@ export const secondFactorRemovalRoutes = {
   confirmSecondFactorRemoval: {
     operationId: 'confirmSecondFactorRemoval',
     tag: 'Accounts',
+    promises: 'sign-in.md#lost-second-factor',
     client: 'secondFactor.confirmRemoval',
     summary: 'Order the removal of a lost second factor with the code',
     description:
@@ -89,6 +92,7 @@ export const secondFactorRemovalRoutes = {
   stopSecondFactorRemoval: {
     operationId: 'stopSecondFactorRemoval',
     tag: 'Accounts',
+    promises: 'sign-in.md#lost-second-factor',
     client: 'secondFactor.stopRemovalByToken',
     summary: 'Stop the removal of the second factor with the token of the mail',
     description: 'Takes the token of the mail about the order. 410 once the second factor is gone.',
@@ -104,6 +108,7 @@ export const secondFactorRemovalRoutes = {
   deleteSecondFactorRemoval: {
     operationId: 'deleteSecondFactorRemoval',
     tag: 'Accounts',
+    promises: 'sign-in.md#lost-second-factor',
     client: 'secondFactor.stopRemoval',
     summary: 'Stop the removal of the second factor',
     description: 'Without an order nothing changes. 410 once the removal is due.',

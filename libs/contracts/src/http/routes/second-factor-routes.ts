@@ -29,6 +29,7 @@ export const secondFactorRoutes = {
   findFactors: {
     operationId: 'findFactors',
     tag: 'Accounts',
+    promises: 'sign-in.md#second-factor',
     client: 'secondFactor.find',
     summary: 'Show the factors of the caller’s account',
     description: 'The second factor is on if `totp.confirmed_at` is there. Passkeys alone do not switch it on.',
@@ -47,6 +48,7 @@ export const secondFactorRoutes = {
   createTotp: {
     operationId: 'createTotp',
     tag: 'Accounts',
+    promises: 'sign-in.md#second-factor',
     client: 'secondFactor.createTotp',
     summary: 'Begin to add an authenticator app',
     description:
@@ -70,6 +72,7 @@ export const secondFactorRoutes = {
   confirmTotp: {
     operationId: 'confirmTotp',
     tag: 'Accounts',
+    promises: 'sign-in.md#second-factor',
     client: 'secondFactor.confirmTotp',
     summary: 'Confirm the authenticator app, and switch the second factor on',
     description:
@@ -92,6 +95,7 @@ export const secondFactorRoutes = {
   deleteTotp: {
     operationId: 'deleteTotp',
     tag: 'Accounts',
+    promises: 'sign-in.md#second-factor',
     client: 'secondFactor.deleteTotp',
     summary: 'Remove the authenticator app, and switch the second factor off',
     description:
@@ -115,6 +119,7 @@ export const secondFactorRoutes = {
   createRecoveryCodes: {
     operationId: 'createRecoveryCodes',
     tag: 'Accounts',
+    promises: 'sign-in.md#second-factor',
     client: 'secondFactor.createRecoveryCodes',
     summary: 'Make new recovery codes',
     description: 'The earlier ones count no longer. There are none while the second factor is off.',
@@ -136,6 +141,7 @@ export const secondFactorRoutes = {
   confirmSecondFactor: {
     operationId: 'confirmSecondFactor',
     tag: 'Sessions',
+    promises: 'sign-in.md#second-factor',
     client: 'core',
     summary: 'Complete a login with the second factor',
     description:
@@ -169,6 +175,7 @@ export const secondFactorRoutes = {
   deleteTrustedDevice: {
     operationId: 'deleteTrustedDevice',
     tag: 'Accounts',
+    promises: 'sign-in.md#second-factor',
     client: 'secondFactor.deleteTrustedDevice',
     summary: 'End the trust in a device',
     description: 'Its next login needs the second factor. Its session goes on. A device that is not trusted stays so.',

@@ -26,6 +26,7 @@ export const sessionRoutes = {
   logIn: {
     operationId: 'logIn',
     tag: 'Sessions',
+    promises: 'login-and-tokens.md#login',
     client: 'core',
     summary: 'Open a session',
     description:
@@ -70,6 +71,7 @@ export const sessionRoutes = {
   refreshTokens: {
     operationId: 'refreshTokens',
     tag: 'Sessions',
+    promises: 'refresh.md',
     client: 'core',
     summary: 'Get the next token pair',
     description:
@@ -100,6 +102,7 @@ export const sessionRoutes = {
   logOut: {
     operationId: 'logOut',
     tag: 'Sessions',
+    promises: 'logout.md#logout',
     client: 'core',
     summary: 'End a session',
     description:
@@ -117,6 +120,7 @@ export const sessionRoutes = {
   logOutAll: {
     operationId: 'logOutAll',
     tag: 'Sessions',
+    promises: 'logout.md#logout',
     client: 'sessions.revokeAll',
     summary: 'End all sessions',
     description:
@@ -139,6 +143,7 @@ export const sessionRoutes = {
   listSessions: {
     operationId: 'listSessions',
     tag: 'Sessions',
+    promises: 'logout.md#devices',
     client: 'sessions.list',
     summary: 'List the devices that are logged in',
     description: 'The caller’s live sessions, most recently used first. It never has a token.',
@@ -157,6 +162,7 @@ export const sessionRoutes = {
   revokeSession: {
     operationId: 'revokeSession',
     tag: 'Sessions',
+    promises: 'logout.md#devices',
     client: 'sessions.revoke',
     summary: 'End the session of a device',
     description:

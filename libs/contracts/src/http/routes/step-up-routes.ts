@@ -16,6 +16,7 @@ export const stepUpRoutes = {
   createStepUpChallenge: {
     operationId: 'createStepUpChallenge',
     tag: 'Accounts',
+    promises: 'sign-in.md#step-up',
     client: 'stepUp.challenge',
     summary: 'Ask how to prove once more who is there',
     description:
@@ -38,6 +39,7 @@ export const stepUpRoutes = {
   confirmStepUp: {
     operationId: 'confirmStepUp',
     tag: 'Accounts',
+    promises: 'sign-in.md#step-up',
     client: 'stepUp.confirm',
     summary: 'Prove once more who is there',
     description:

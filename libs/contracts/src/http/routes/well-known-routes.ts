@@ -10,6 +10,7 @@ import {
 
 const file = {
   tag: 'Passkeys',
+  promises: 'sign-in.md#passkeys',
   client: null,
   method: 'get',
   auth: 'none',
