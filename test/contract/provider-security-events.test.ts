@@ -142,7 +142,9 @@ describe('a security event token of Apple', () => {
       expect((await api.send(read)).status).toBe(401);
       expect([(await stored(user_id))?.identities, await liveOf(user_id)]).toEqual([[], 0]);
       expect(await purposesOf(user_id)).toContain('identity_unlinked');
-      expect(log.takeEvents()).toContainEqual(expect.objectContaining({ event: 'identity.unlinked', user_id }));
+      const events = log.takeEvents();
+      for (const event of ['identity.unlinked', 'session.revoked'])
+        expect(events).toContainEqual(expect.objectContaining({ event, user_id }));
       expect(await api.collections.challenges.countDocuments({ user_id, ended_at: { $exists: false } })).toBe(0);
       expect((await logInByProvider(api, person, newHome)).json.error_code).toBe('ERR-ACCOUNT-LINK-REQUIRED');
     },
