@@ -106,9 +106,13 @@ export async function checkAlert({ reporter, kubernetes, agent }: Cluster, prome
   });
 }
 
-/** Returns the selectors of an expression, with all matchers but those of the namespace. */
+/**
+ * Returns the selectors of an expression, with all matchers but those of the namespace. Alerts are left out: they are
+ * series only while they fire.
+ */
 function queriesOf(expression: string): string[] {
-  return selectorsOf(expression).map(({ metric, matchers }) => {
+  const ofServices = selectorsOf(expression).filter(({ metric }) => metric !== 'ALERTS');
+  return ofServices.map(({ metric, matchers }) => {
     const kept = matchers.filter(({ label }) => label !== 'namespace');
     return `${metric}{${kept.map(({ label, operator, value }) => `${label}${operator}${JSON.stringify(value)}`).join(',')}}`;
   });
