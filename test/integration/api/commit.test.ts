@@ -46,7 +46,7 @@ describe('a change', () => {
     const [one, two] = [newEvent(), newEvent()];
     const steps: unknown[] = [];
     const step = (name: string) => (what: unknown) => void steps.push([name, what]);
-    const tellers: Partial<CommitDeps> = {
+    const notifiers: Partial<CommitDeps> = {
       publishEvent: step('published'),
       notifySessions: step('notified'),
       audit: step('audited'),
@@ -57,7 +57,7 @@ describe('a change', () => {
     const content = { topic: 'topic', payload: {}, id: one.id, at: fixture.now() };
     const sessions = [ended, { changed: [{ sessionId: 'moved', ver: 2 }] }];
     const outcome = { events: [one, two], audit: [verified], sessions, messages: [{ to: ['other'], content }] };
-    await fixture.commitWith(tellers)(changeOf(outcome), fixture.origin);
+    await fixture.commitWith(notifiers)(changeOf(outcome), fixture.origin);
     const [at, requestId] = [fixture.now(), fixture.origin.requestId];
     expect(steps).toEqual([
       ['published', one],

@@ -95,8 +95,8 @@ export type Commit = <O extends Outcome>(change: Change<O>, origin: RequestOrigi
  * Raises the errors of the work and of the transaction, `IAD_JWT_ACCESS_INVALID` if the caller's session has ended, and
  * `RequestAbandoned` if the change is aborted because its client has left.
  */
-export function createCommit({ transaction, outbox, users, sessions, ...tellers }: CommitDeps): Commit {
-  const notify = createNotify(tellers);
+export function createCommit({ transaction, outbox, users, sessions, ...notifiers }: CommitDeps): Commit {
+  const notify = createNotify(notifiers);
   return async ({ work, at, isCommitted, ifClientLeft, outlivesCaller = false, ...turn }, origin) => {
     const caller = outlivesCaller ? undefined : origin.caller;
     let first: AuthEvent | undefined;
