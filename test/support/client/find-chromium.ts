@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 
+// First Chromium without windows, for two thirds of the CPU time.
 const candidates = [
   process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -14,4 +16,4 @@ export const findChromium = (): string | undefined =>
 
 /** Advice for a person who has no Chromium. */
 export const chromiumAdvice =
-  'there is no Chromium here (Debian: apt-get install chromium; elsewhere CHROMIUM_PATH names a Chromium or Chrome)';
+  'there is no Chromium here (Debian: apt-get install chromium-headless-shell; elsewhere CHROMIUM_PATH names a Chromium or Chrome)';

@@ -10,7 +10,7 @@ need() { # need PACKAGE PROGRAM…: installs the package if there is none of the
   for program in "$@"; do command -v "$program" > /dev/null && return; done
   missing+=("$package")
 }
-need chromium "${CHROMIUM_PATH:-}" /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome
+need chromium-headless-shell "${CHROMIUM_PATH:-}" /usr/bin/chromium-headless-shell
 need redis-server "${LOCAL_REDIS_SERVER:-}" redis-server valkey-server
 need prometheus promtool
 compgen -G '/usr/lib/*/faketime/libfaketime.so.1' > /dev/null || missing+=(libfaketime)
