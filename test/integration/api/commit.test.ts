@@ -11,7 +11,7 @@ import {
 } from '../../../services/api/src/announcements/commit.ts';
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { createIds } from '../../../services/api/src/request/ids.ts';
-import { createWarnOfGuesses } from '../../../services/api/src/usecases/proofs/check-password.ts';
+import { createWarnOfGuesses } from '../../../services/api/src/usecases/proofs/warn-of-guesses.ts';
 import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
 import { bearerOf } from '../../support/api/use-case-fixture.ts';
 

@@ -15,7 +15,8 @@ import { createLogIn, type LogInDeps as PasswordDeps } from '../../../services/a
 import { createOpenSession, type OpenSessionDeps } from '../../../services/api/src/usecases/login/open-session.ts';
 import type { ProvedLogin } from '../../../services/api/src/usecases/login/proved-login.ts';
 import { type AuthenticateDeps, createAuthenticate } from '../../../services/api/src/usecases/proofs/check-password.ts';
-import { createConsumeProof, type RightCode } from '../../../services/api/src/usecases/proofs/use-proof.ts';
+import { createConsumeProof } from '../../../services/api/src/usecases/proofs/consume-proof.ts';
+import type { RightCode } from '../../../services/api/src/usecases/proofs/use-proof.ts';
 import { newSessionDocument } from '../../support/api/session-document.ts';
 import {
   hashOf,

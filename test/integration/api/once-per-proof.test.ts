@@ -4,12 +4,13 @@ import { AppError } from '@auth-account/errors';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Binary } from 'mongodb';
 import type { ServerSecrets } from '../../../services/api/src/security/server-secrets.ts';
+import { consumedBy, createConsumeProof } from '../../../services/api/src/usecases/proofs/consume-proof.ts';
 import {
   createOncePerChallenge,
   createOncePerProof,
 } from '../../../services/api/src/usecases/proofs/once-per-proof.ts';
 import { createPasskeyProof } from '../../../services/api/src/usecases/proofs/passkey-proof.ts';
-import { consumedBy, createConsumeProof, useProof } from '../../../services/api/src/usecases/proofs/use-proof.ts';
+import { useProof } from '../../../services/api/src/usecases/proofs/use-proof.ts';
 import { openUseCaseFixture, readsOf, type UseCaseFixture } from '../../support/api/use-case-fixture.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 

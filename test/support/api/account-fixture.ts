@@ -10,7 +10,7 @@ import { createIds, type Ids } from '../../../services/api/src/request/ids.ts';
 import type { PasswordHasher } from '../../../services/api/src/security/password-hasher.ts';
 import { type CheckCode, createCheckCode } from '../../../services/api/src/usecases/codes/check-code.ts';
 import { createRequestCode, type RequestCode } from '../../../services/api/src/usecases/codes/request-code.ts';
-import type { WarnOfGuesses } from '../../../services/api/src/usecases/proofs/check-password.ts';
+import type { WarnOfGuesses } from '../../../services/api/src/usecases/proofs/warn-of-guesses.ts';
 import { createEndSessions, type EndSessions } from '../../../services/api/src/usecases/sessions/end-sessions.ts';
 import {
   createReauthenticate,

@@ -37,7 +37,7 @@ export const signInAreas: readonly Area[] = [
     ['services/api/src/announcements/commit.ts', 'test/integration/api/commit.test.ts'],
     [`${useCases}/once-per-proof.ts`, 'test/integration/api/once-per-proof.test.ts'],
     [
-      `${useCases}/use-proof.ts`,
+      `${useCases}/{consume,use}-proof.ts`,
       'test/integration/api/{once-per-proof,codes}.test.ts',
       'test/contract/second-factor-login.test.ts',
     ],

@@ -28,10 +28,11 @@ import { createDemandSecondFactor } from '../usecases/login/demand-second-factor
 import { createProveEmail } from '../usecases/login/log-in-by-code.ts';
 import { createOpenSession } from '../usecases/login/open-session.ts';
 import { createCheckFactor, createOpenSeed, createSettleTry } from '../usecases/proofs/check-factor.ts';
-import { createAuthenticate, createWarnOfGuesses } from '../usecases/proofs/check-password.ts';
+import { createAuthenticate } from '../usecases/proofs/check-password.ts';
+import { createConsumeProof } from '../usecases/proofs/consume-proof.ts';
 import { createOncePerChallenge, createOncePerProof } from '../usecases/proofs/once-per-proof.ts';
 import { createPasskeyProof, createRefusePasskey, refuseAllPasskeys } from '../usecases/proofs/passkey-proof.ts';
-import { createConsumeProof } from '../usecases/proofs/use-proof.ts';
+import { createWarnOfGuesses } from '../usecases/proofs/warn-of-guesses.ts';
 import { createCountRegistration, createSpaces, createStoreAccount } from '../usecases/registration/store-account.ts';
 import { createChangeSecondFactor } from '../usecases/second-factor/change-second-factor.ts';
 import { createEndSessions } from '../usecases/sessions/end-sessions.ts';

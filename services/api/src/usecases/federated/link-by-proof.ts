@@ -10,9 +10,10 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 import { type CheckCode, changeByCode } from '../codes/check-code.ts';
 import type { CompleteLogin } from '../login/complete-login.ts';
 import type { Authenticate } from '../proofs/check-password.ts';
+import type { ChallengeUse } from '../proofs/consume-proof.ts';
 import { deviceOfProof, type OncePerChallenge } from '../proofs/once-per-proof.ts';
 import type { PasskeyProof } from '../proofs/passkey-proof.ts';
-import { type ChallengeUse, codeInvalid, type RightPasskey } from '../proofs/use-proof.ts';
+import { codeInvalid, type RightPasskey } from '../proofs/use-proof.ts';
 import { assertCounts, type LinkChallenge, linkDigest, openLinkChallenge } from './provider-challenge.ts';
 
 export interface LinkByProofDeps {

@@ -12,7 +12,7 @@ import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { AddIdentity } from '../login/proved-login.ts';
-import type { ConsumeProof } from '../proofs/use-proof.ts';
+import type { ConsumeProof } from '../proofs/consume-proof.ts';
 import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import type { KeepProviderToken } from './keep-provider-token.ts';
 import type { OpenProviderChallenge } from './provider-challenge.ts';

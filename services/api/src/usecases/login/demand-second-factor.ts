@@ -11,7 +11,7 @@ import type { Ids } from '../../request/ids.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { isTrusted } from '../../security/device-trust.ts';
 import { requestOptions } from '../../security/passkeys/passkey-verifier.ts';
-import type { ChallengeUse } from '../proofs/use-proof.ts';
+import type { ChallengeUse } from '../proofs/consume-proof.ts';
 import type { DeviceFields } from './new-device.ts';
 import { assertMayLogIn, isFirstProof, loginRefusalOf, type NewIdentity, type ProvedLogin } from './proved-login.ts';
 

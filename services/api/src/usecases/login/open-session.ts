@@ -20,7 +20,8 @@ import type { Ids } from '../../request/ids.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
 import { trustIn } from '../../security/device-trust.ts';
-import { type ConsumeProof, type UseProofDeps, useProof } from '../proofs/use-proof.ts';
+import type { ConsumeProof } from '../proofs/consume-proof.ts';
+import { type UseProofDeps, useProof } from '../proofs/use-proof.ts';
 import {
   endedByLogin,
   type IssueTokens,

@@ -7,7 +7,8 @@ import type { EndedSessions, Outcome } from '../../announcements/commit.ts';
 import type { LoginMethod } from '../../audit/audit-row.ts';
 import type { LoginRefusal } from '../../audit/events.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import type { ChallengeUse, RightProof } from '../proofs/use-proof.ts';
+import type { ChallengeUse } from '../proofs/consume-proof.ts';
+import type { RightProof } from '../proofs/use-proof.ts';
 import type { DeviceFields } from './new-device.ts';
 
 /** A person who has proved to be the account's user, and the device on which they log in. */

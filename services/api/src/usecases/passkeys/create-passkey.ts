@@ -22,8 +22,8 @@ import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import { challengeMs, creationOptions, type PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
+import type { ChallengeUse } from '../proofs/consume-proof.ts';
 import { type RefusePasskey, userHandleOf } from '../proofs/passkey-proof.ts';
-import type { ChallengeUse } from '../proofs/use-proof.ts';
 import { createPermitLater, type ReauthenticateDeps } from '../step-up/reauthenticate.ts';
 
 export interface CreatePasskeyDeps extends ReauthenticateDeps {

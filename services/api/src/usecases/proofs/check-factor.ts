@@ -10,9 +10,9 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
 import { findRecoveryCode, recoveryKeyOf } from '../../security/recovery-codes.ts';
 import { totpStepOf } from '../../security/totp.ts';
-import type { WarnOfGuesses } from './check-password.ts';
 import type { PasskeyProof } from './passkey-proof.ts';
 import { factorInvalid, type RightFactor } from './use-proof.ts';
+import type { WarnOfGuesses } from './warn-of-guesses.ts';
 
 /** The fields of a body that have a second factor. */
 export type FactorFields =

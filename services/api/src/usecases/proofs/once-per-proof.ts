@@ -9,7 +9,7 @@ import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
 import type { ServerSecrets } from '../../security/server-secrets.ts';
 import type { IssueTokens } from '../sessions/session.ts';
-import { type ChallengeUse, consumedBy } from './use-proof.ts';
+import { type ChallengeUse, consumedBy } from './consume-proof.ts';
 
 /**
  * Returns the answer of `work`, which checks the proof and uses the challenge up. If the challenge was used before, the

@@ -13,7 +13,7 @@ import {
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
-import type { WarnOfGuesses } from '../proofs/check-password.ts';
+import type { WarnOfGuesses } from '../proofs/warn-of-guesses.ts';
 import type { CountRegistration, Spaces, StoreAccount } from './store-account.ts';
 
 export interface RegisterDeps {

@@ -9,8 +9,8 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { CompleteLogin } from '../login/complete-login.ts';
 import { openChallenge, type SecondFactorChallenge } from '../login/demand-second-factor.ts';
 import { type CheckFactor, type GivenFactor, givenFactor, type SettleTry } from '../proofs/check-factor.ts';
+import type { ChallengeUse } from '../proofs/consume-proof.ts';
 import type { OncePerChallenge } from '../proofs/once-per-proof.ts';
-import type { ChallengeUse } from '../proofs/use-proof.ts';
 
 export interface ConfirmSecondFactorDeps {
   readonly users: Pick<UserStore, 'find'>;

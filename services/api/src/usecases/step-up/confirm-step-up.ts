@@ -12,15 +12,9 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { CheckCode } from '../codes/check-code.ts';
 import { type CheckFactor, givenCode, givenFactor, type SettleTry } from '../proofs/check-factor.ts';
 import { type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
+import type { ChallengeUse } from '../proofs/consume-proof.ts';
 import type { OncePerProof } from '../proofs/once-per-proof.ts';
-import {
-  type ChallengeUse,
-  isCodeUsed,
-  type RightCode,
-  type RightFactor,
-  type UseProofDeps,
-  useProof,
-} from '../proofs/use-proof.ts';
+import { isCodeUsed, type RightCode, type RightFactor, type UseProofDeps, useProof } from '../proofs/use-proof.ts';
 import type { IssueTokens } from '../sessions/session.ts';
 import {
   createFindStepUpMethods,

@@ -4,7 +4,7 @@ import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { type CheckPassword, type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
-import type { ChallengeUse } from '../proofs/use-proof.ts';
+import type { ChallengeUse } from '../proofs/consume-proof.ts';
 import { type StepUpSettings, stepUpMethods, stepUpRequired } from './step-up-methods.ts';
 import type { StepUpTokens } from './step-up-tokens.ts';
 

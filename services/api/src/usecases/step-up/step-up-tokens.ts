@@ -7,7 +7,7 @@ import type { SealedTokens } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import type { ServerSecrets } from '../../security/server-secrets.ts';
-import { type ChallengeUse, consumedBy } from '../proofs/use-proof.ts';
+import { type ChallengeUse, consumedBy } from '../proofs/consume-proof.ts';
 
 /** Content of a challenge, and of the token that its proof gives. Both have the same id, so each counts once. */
 export interface StepUp {
