@@ -29,14 +29,15 @@ module.exports = {
     },
     {
       name: 'contracts-and-errors-alone',
-      comment: 'They are published for siblings: they need no other library of this project.',
+      comment: 'They are published for internal services: they need no other library of this project.',
       severity: 'error',
       from: { path: '^libs/(contracts|errors)/' },
       to: { path: '(^|/)libs/', pathNot: '^libs/$1/' },
     },
     {
-      name: 'verifier-for-siblings',
-      comment: 'Siblings install it: of this project it needs the error catalogue and Redis, and no service of ours.',
+      name: 'verifier-for-internal-services',
+      comment:
+        'Internal services install it: of this project it needs the error catalogue and Redis, and no service of ours.',
       severity: 'error',
       from: { path: '^libs/verifier/src/', pathNot: '[.]test[.]ts$' },
       to: { path: '(^|/)libs/', pathNot: '^libs/(verifier|errors|redis)/' },

@@ -1,4 +1,4 @@
-// A sibling service. GET /pantry tells whose token it got, DELETE wants two factors of just now.
+// A service of the same family. GET /pantry tells whose token it got, DELETE wants two factors of just now.
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""A sibling service with FastAPI. `GET /pantry` tells whose token it got, `DELETE` wants two factors of just now."""
+"""A service of the same family with FastAPI. `GET /pantry` tells whose token it got, `DELETE` wants two factors of just now."""
 
 import os
 import pathlib

@@ -50,7 +50,7 @@ const statementOf = async (body: object, shown = credential) =>
   (await askOf(api, body, shown)).json.data.statement as string;
 
 describe('a statement of revocations', () => {
-  // guarantees: sibling-rights
+  // guarantees: resource-server-rights
   test('a statement of revocations answers one question of one internal service, and is no access token', async () => {
     const session = await newSession(api);
     await logOut(api, session);
@@ -118,7 +118,7 @@ describe('a hostile internal service', () => {
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
   });
 
-  // guarantees: sibling-rights
+  // guarantees: resource-server-rights
   test('an internal service reaches nothing else by its secret', async () => {
     const headers = bearer(credential);
     const answer = await api.findAccount(headers);

@@ -48,7 +48,7 @@ const expected = {
   retry: 'never',
 };
 
-// guarantees: sibling-step-up
+// guarantees: resource-server-step-up
 test.each([
   ['a body that can be sent again', () => '{}'],
   ['a stream', () => new Blob(['{}']).stream()],
@@ -62,7 +62,7 @@ test.each([
   expect((await app.client.fetch(`${service}/pantry`)).status).toBe(200);
 });
 
-// guarantees: sibling-step-up
+// guarantees: resource-server-step-up
 test('a service that wants two factors reaches the app once, also if the token had to be renewed first', async () => {
   const app = await signedIn();
   app.clock.monotonic += 3_600_000;

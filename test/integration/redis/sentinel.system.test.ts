@@ -29,7 +29,7 @@ afterAll(async () => {
   await folder?.close();
 });
 
-// guarantees: revoked-after-failover, sibling-deny-list
+// guarantees: revoked-after-failover, resource-server-deny-list
 test('after Sentinel’s failover to an older replica, no part says "allow", streams close, and the services go on', async () => {
   const { api } = services;
   const [before, meanwhile, after] = [await newSession(api), await newSession(api), await newSession(api)];

@@ -131,7 +131,7 @@ describe.each([
   const remove = (token: string) =>
     send(internalService.base, { method: 'DELETE', path: '/mine', headers: bearer(token) });
 
-  // guarantees: sibling-step-up
+  // guarantees: resource-server-step-up
   test('a resource server asks the bearer of a login by password to step up, and lets two recent factors pass', async () => {
     const { access_token } = await newSession(fixture.api);
     const refused = await remove(access_token);
@@ -145,7 +145,7 @@ describe.each([
     expect((await ask(bearer(access_token))).status).toBe(200);
   });
 
-  // guarantees: sibling-step-up
+  // guarantees: resource-server-step-up
   test('a resource server asks again if the proof is too old, even of a token that it has verified before', async () => {
     const token = await steppedUp('2', 400);
     expect((await ask(bearer(token))).status).toBe(200);
@@ -161,7 +161,7 @@ describe.each([
   });
 });
 
-// guarantees: sibling-step-up
+// guarantees: resource-server-step-up
 test('a misspelled requirement ends the start, not the protection', () => {
   const misspelled = { max_age: 300 } as object;
   expect(() => requireInExpress(verifier, misspelled)).toThrow(TypeError);

@@ -59,7 +59,7 @@ const claimsOf = (statement: string) =>
   JSON.parse(Buffer.from(String(statement.split('.')[1]), 'base64url').toString());
 
 describe('a resource server that reads the feed', () => {
-  // guarantees: sibling-feed
+  // guarantees: resource-server-feed
   test('a resource server that reads the feed refuses a token after its logout, and the claims of a group that its user has left', async () => {
     const internalService = openInternalService();
     const [session, other] = [await newSession(fixture.api), await newSession(fixture.api)];
@@ -95,7 +95,7 @@ describe('a resource server that reads the feed', () => {
     );
   });
 
-  // guarantees: sibling-feed
+  // guarantees: resource-server-feed
   test('a resource server accepts nothing while the list is not complete: the feed has no answer then, not an empty one', async () => {
     const session = await newSession(fixture.api);
     await fixture.admin.del(keys.denyListComplete);
@@ -160,7 +160,7 @@ describe('an attacker between the feed and a resource server', () => {
     expect(await isDeceived()).toBe(true);
   });
 
-  // guarantees: sibling-feed
+  // guarantees: resource-server-feed
   test.each<[string, (statement: string, sent: Record<string, string>) => string | Promise<string>]>([
     ['empties the list', altered({ revoked: [], below: {} })],
     ['leads elsewhere', altered({ cursor: '9.none', more: true })],
@@ -191,7 +191,7 @@ describe('an attacker between the feed and a resource server', () => {
     expect(await isDeceived()).toBe(false);
   });
 
-  // guarantees: sibling-feed
+  // guarantees: resource-server-feed
   test('an attacker who repeats an earlier answer hides no logout for longer than the grace', async () => {
     const internalService = openInternalService({ graceSeconds: 60 });
     const session = await newSession(fixture.api);
@@ -251,7 +251,7 @@ describe('an attacker between the feed and a resource server', () => {
       internalService.close();
     });
 
-    // guarantees: sibling-feed
+    // guarantees: resource-server-feed
     test('an attacker who gives out keys is not believed if the resource server has a file of them', async () => {
       lead();
       const internalService = openInternalService({ readKeys: publicKeys });

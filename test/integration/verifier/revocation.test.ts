@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 describe('a resource server that reads the deny list', () => {
-  // guarantees: sibling-deny-list
+  // guarantees: resource-server-deny-list
   test('a resource server that reads the deny list refuses a token after its logout, which it had accepted', async () => {
     const verifier = fixture.openVerifier();
     const [session, other] = [await newSession(fixture.api), await newSession(fixture.api)];
@@ -60,7 +60,7 @@ describe('a resource server that reads the deny list', () => {
     verifier.close();
   });
 
-  // guarantees: sibling-deny-list
+  // guarantees: resource-server-deny-list
   test('a resource server that reads the deny list refuses the claims of a group that the user has left, and accepts the new ones', async () => {
     const verifier = fixture.openVerifier();
     const session = await newSession(fixture.api);
@@ -71,7 +71,7 @@ describe('a resource server that reads the deny list', () => {
     verifier.close();
   });
 
-  // guarantees: sibling-deny-list
+  // guarantees: resource-server-deny-list
   test('a resource server accepts nothing while the deny list is not complete, because it does not know', async () => {
     const session = await newSession(fixture.api);
     await fixture.admin.del(redisKeys(keyPrefix).denyListComplete);
@@ -93,7 +93,7 @@ describe('a resource server that reads the deny list', () => {
 });
 
 describe('Redis away', () => {
-  // guarantees: sibling-deny-list
+  // guarantees: resource-server-deny-list
   test('while Redis is away, a resource server uses its copy for the grace, then accepts nothing until the list is complete', async () => {
     const graceSeconds = 3_600;
     const verifier = fixture.openVerifier({ graceSeconds });
@@ -122,7 +122,7 @@ describe('Redis away', () => {
     expect(verifier.reports.map(({ kind }) => kind)).toEqual(['revocations-away', 'revocations-back']);
   });
 
-  // guarantees: sibling-deny-list
+  // guarantees: resource-server-deny-list
   test('a Redis that lost everything brings no revoked token back', async () => {
     const verifier = fixture.openVerifier();
     const session = await newSession(fixture.api);
@@ -148,7 +148,7 @@ describe('the Redis user of docs/verifying.md', () => {
   });
   afterAll(() => internalService.disconnect());
 
-  // guarantees: sibling-rights
+  // guarantees: resource-server-rights
   test('the Redis user of docs/verifying.md is refused nothing that a verifier needs', async () => {
     await fixture.admin.call('ACL', 'LOG', 'RESET');
     const verifier = fixture.openVerifier();
@@ -159,7 +159,7 @@ describe('the Redis user of docs/verifying.md', () => {
     expect(await fixture.admin.call('ACL', 'LOG')).toEqual([]);
   });
 
-  // guarantees: sibling-rights
+  // guarantees: resource-server-rights
   test.each<[what: string, attempt: () => Promise<unknown>]>([
     ['denying a session', () => internalService.set(keys.denied('s'), 'none:SESSION_REVOKED')],
     ['accepting one again', () => internalService.del(keys.denied('s'))],

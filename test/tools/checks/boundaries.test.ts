@@ -61,7 +61,7 @@ describe('the boundaries', () => {
       'usecases-without-http: services/api/src/usecases/imports-express.ts',
       'usecases-without-http: services/api/src/usecases/imports-node-http.ts',
       'usecases-without-http: services/api/src/usecases/imports-routes.ts',
-      'verifier-for-siblings: libs/verifier/src/imports-config.ts',
+      'verifier-for-internal-services: libs/verifier/src/imports-config.ts',
     ]);
   });
 

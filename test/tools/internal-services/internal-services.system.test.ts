@@ -25,7 +25,7 @@ import { eventually } from '../../support/worker/worker-fixture.ts';
 
 /**
  * Tests the resource servers of docs/examples with the real api. They are installed from the registries of their
- * languages, so only the long form does this (`npm run test:long siblings`).
+ * languages, so only the long form does this (`npm run test:long internal-services`).
  */
 const languages = (process.env.EXAMPLE_LANGUAGES ?? '').split(',').filter((name) => name !== '');
 const examples = fileURLToPath(new URL('../../../docs/examples', import.meta.url));

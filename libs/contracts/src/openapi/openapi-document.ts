@@ -103,7 +103,7 @@ export function openApiDocument(
           bearerFormat: 'JWT',
           description: 'The access token of login or refresh (RFC 9068).',
         },
-        siblingSecret: {
+        internalServiceSecret: {
           type: 'http',
           scheme: 'bearer',
           description: 'The credential of an internal service: the name of its secret, a full stop, and the secret.',
@@ -181,7 +181,7 @@ function tokenAnswers({ accepted, refused }: NonNullable<Route['token']>): JsonO
 
 function securityOf({ auth }: Route): JsonObject[] {
   if (auth === 'none') return [];
-  return [auth === 'internalService' ? { siblingSecret: [] } : { accessToken: [] }];
+  return [auth === 'internalService' ? { internalServiceSecret: [] } : { accessToken: [] }];
 }
 
 function errorsOf({ errorStatuses = {} }: Route, errors: DocumentedErrors): DocumentedErrors {
