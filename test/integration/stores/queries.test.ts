@@ -23,17 +23,21 @@ const MONGODB_URI = `${monitored(testEnvironment().mongodbUri)}&waitQueueTimeout
 const sentByHot = new Map<HotOperation, SentCommand[]>();
 let api: TestApi;
 let seen: Awaited<ReturnType<typeof found>>;
+let calls: CallWatch;
 let wasCalled: Awaited<ReturnType<CallWatch['end']>>;
 
+// Each part has a hook, and so a limit for hangs, of its own.
 beforeAll(async () => {
-  const calls = await watchCalls(new URL('../../../libs/stores/src/', import.meta.url));
+  calls = await watchCalls(new URL('../../../libs/stores/src/', import.meta.url));
   api = await startTestApi({ MONGODB_URI });
   for (const name of Object.keys(hotOperations) as HotOperation[]) {
     sentByHot.set(name, await sent.during(await hotOperations[name](api)));
   }
-  await driveStores();
-  await driveRoutes(api);
-  await driveOthers();
+});
+beforeAll(driveStores);
+beforeAll(() => driveRoutes(api));
+beforeAll(driveOthers);
+beforeAll(async () => {
   wasCalled = await calls.end();
   seen = await found();
 });
