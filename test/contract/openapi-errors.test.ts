@@ -6,6 +6,8 @@ import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import type { IdentityDocument, UserDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { limitedRoutes } from '../../services/api/src/limits/limited-routes.ts';
+import { requestLimits } from '../../services/api/src/limits/limits-table.ts';
 import {
   type Account,
   logOut,
@@ -69,10 +71,7 @@ const clock = createStoppableClock();
 let api: TestApi;
 /** An api whose store has become unreachable since it started. */
 let severed: TestApi;
-/**
- * An api in which no password hash starts in time, and which allows a user one invite, one move, one passkey and one
- * write.
- */
+/** An api in which no password hash starts in time, and which allows an account or session one request of each kind. */
 let narrow: TestApi;
 /** An api that allows each network one request of each kind. */
 let strict: TestApi;
@@ -80,6 +79,14 @@ let strict: TestApi;
 let closed: TestApi;
 /** An api that requires verified email addresses. */
 let wary: TestApi;
+
+type Limited = (typeof requestLimits)[keyof typeof requestLimits]['per'];
+
+/** Returns settings by which each limit on requests of these allows one. */
+function limitedToOne(...per: readonly Limited[]) {
+  const limits = Object.values(requestLimits).filter((limit) => per.includes(limit.per));
+  return Object.fromEntries(limits.map(({ setting }) => [setting, '1']));
+}
 
 beforeAll(async () => {
   api = await startTestApi({}, { now: clock.now });
@@ -92,24 +99,9 @@ beforeAll(async () => {
     startTestApi({
       ...shared,
       HASH_QUEUE_TIMEOUT_MS: '1',
-      INVITE_CREATE_LIMIT_PER_USER: '1',
-      MOVE_LIMIT_PER_USER: '1',
-      WRITE_LIMIT_PER_SESSION: '1',
-      REVOCATION_LIMIT_PER_SIBLING: '1',
-      PASSKEY_ADD_LIMIT_PER_USER: '1',
+      ...limitedToOne('account', 'session', 'internal service'),
     }),
-    startTestApi({
-      ...shared,
-      REGISTER_LIMIT_PER_ADDRESS: '1',
-      LOGIN_LIMIT_PER_ADDRESS: '1',
-      CODE_LIMIT_PER_ADDRESS: '1',
-      CODE_TRY_LIMIT_PER_ADDRESS: '1',
-      REFRESH_LIMIT_PER_ADDRESS: '1',
-      INVITE_LIMIT_PER_ADDRESS: '1',
-      PASSKEY_LIMIT_PER_ADDRESS: '1',
-      PROVIDER_LIMIT_PER_ADDRESS: '1',
-      NOTICE_LIMIT_PER_ADDRESS: '1',
-    }),
+    startTestApi({ ...shared, ...limitedToOne('network') }),
     startTestApi({ ...shared, REQUIRE_VERIFIED_EMAIL: 'true' }),
     startTestApi({
       ...shared,
@@ -129,21 +121,12 @@ afterAll(async () => {
 type Routes = typeof routes;
 /** Routes that declare errors. */
 type Operation = { [N in RouteName]: Routes[N]['errors'] extends readonly [] ? never : N }[RouteName];
+const operations = (Object.keys(routes) as RouteName[]).filter(
+  (name): name is Operation => routes[name].errors.length > 0,
+);
 type CodeOf<N extends Operation> = Routes[N]['errors'][number];
 /** Sends a request that provokes an error code, and returns the answer. */
 type Provocation = () => Promise<Answer>;
-/** Other routes that compare or make a password hash. */
-type HashOperation =
-  | 'registerAccount'
-  | 'logIn'
-  | 'restoreAccount'
-  | 'linkByProof'
-  | 'confirmPasswordReset'
-  | 'undoEmailChange';
-/** Routes that ask for the current password. */
-type ReauthenticatedOperation = {
-  [N in Operation]: 'ERR-REAUTHENTICATION-FAILED' extends CodeOf<N> ? N : never;
-}[Operation];
 
 async function sendGood(name: Operation, on = api, change: GoodRequest = {}): Promise<Answer> {
   return sendChanged(name, await goodRequests[name](api), change, on);
@@ -188,7 +171,7 @@ async function answerWithoutStore(name: Operation): Promise<Answer> {
   return (await answersWithoutStore()).get(name) ?? sendUnused(name, {}, severed);
 }
 
-/** For each code that all its operations answer for the same reason: a function that provokes the code. */
+/** For each code that most of its operations answer for the same reason: a function that provokes the code. */
 const sharedProvocations = {
   async PMA_TRACE_ID_MISSING(name) {
     const { headers, ...request } = requestFor(name, await unusedGood(name));
@@ -206,17 +189,32 @@ const sharedProvocations = {
   IAD_JWT_ACCESS_EXPIRED: async (name) =>
     sendUnused(name, { headers: bearer({ access_token: await expiredAccessToken() }) }),
   'ERR-GROUP-OWNER-REQUIRED': async (name) => sendUnused(name, { headers: bearer(await memberOnly()) }),
+  'ERR-INTERNAL': (name) => refusedWrite(name),
+  'ERR-RATE-LIMITED'(name) {
+    if (name.startsWith('resend')) return sendTwice(name);
+    return isDeclared(name, 'ERR-REAUTHENTICATION-FAILED') ? pastTheGuesses(name) : pastTheLimit(name);
+  },
+  'ERR-OVERLOADED': (name) => overload(name),
+  'ERR-ROUTE-NOT-FOUND': (name) => sendUnused(name, {}, closed),
+  'ERR-REAUTHENTICATION-FAILED': (name) => sendUnused(name, { body: wrong }),
+  'ERR-STEP-UP-REQUIRED': (name) => sendUnused(name, { body: { ...wrong, step_up_token: 'none' } }),
+  'ERR-LOGOUT-TARGET-NOT-FOUND': (name) => ofNothing(name),
+  'ERR-PASSKEY-NOT-FOUND': (name) => ofNothing(name),
+  'ERR-IDENTITY-NOT-FOUND': (name) => ofNothing(name),
+  'ERR-GROUP-MEMBER-NOT-FOUND': (name) => ofNothing(name),
+  'ERR-INVITE-TOKEN-INVALID': (name) => ofNothing(name),
+  'ERR-CODE-INVALID': (name) => ofUnknownChallenge(name),
+  'ERR-CODE-EXPIRED': (name) => ofExpiredChallenge(name),
 } satisfies Record<string, (name: Operation) => Promise<Answer>>;
 
-/** Returns the answer while the named collection refuses every write, as after a fault in the schema. */
-async function refusedWrite(
-  name: Operation,
-  to: keyof TestApi['collections'],
-  change: GoodRequest = {},
-): Promise<Answer> {
+/** Returns the answer while no collection takes a write, as after a fault in the schema. */
+async function refusedWrite(name: Operation, change: GoodRequest = {}): Promise<Answer> {
   const good = { ...(await unusedGood(name)), ...change };
-  const { collectionName } = api.collections[to];
-  const refuse = (validator: object) => api.mongo.db(api.database).command({ collMod: collectionName, validator });
+  const db = api.mongo.db(api.database);
+  const refuse = (validator: object) =>
+    Promise.all(
+      Object.values(api.collections).map(({ collectionName }) => db.command({ collMod: collectionName, validator })),
+    );
   await refuse({ never: { $exists: true } });
   try {
     return await sendTo(name, api, good);
@@ -226,7 +224,7 @@ async function refusedWrite(
 }
 
 /** Returns the answer to a request whose hash does not start in time. One may be fast enough, so there are more. */
-async function overload(name: ReauthenticatedOperation | HashOperation): Promise<Answer> {
+async function overload(name: Operation): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await sendUnused(name, {}, narrow);
     if (answer.status === 503 || tries === 20) return answer;
@@ -241,7 +239,7 @@ const wrong = {
 };
 
 /** Sends wrong passwords until the limit of tries is passed. */
-async function pastTheGuesses(name: ReauthenticatedOperation, body: GoodRequest['body'] = wrong): Promise<Answer> {
+async function pastTheGuesses(name: Operation, body: GoodRequest['body'] = wrong): Promise<Answer> {
   const good = await goodRequests[name](api);
   const guess = () => sendTo(name, api, { ...good, body: { ...good.body, ...body } });
   return clock.stopped(async () => {
@@ -249,14 +247,6 @@ async function pastTheGuesses(name: ReauthenticatedOperation, body: GoodRequest[
     return guess();
   });
 }
-
-/** Returns what provokes the codes of an operation that asks for the current password. */
-const reauthenticatedProvocations = (name: ReauthenticatedOperation) => ({
-  'ERR-REAUTHENTICATION-FAILED': () => sendUnused(name, { body: wrong }),
-  'ERR-STEP-UP-REQUIRED': () => sendUnused(name, { body: { ...wrong, step_up_token: 'none' } }),
-  'ERR-RATE-LIMITED': () => pastTheGuesses(name),
-  'ERR-OVERLOADED': () => overload(name),
-});
 
 /** Sends a good step-up with another body. */
 async function stepUpWith(fields: object): Promise<Answer> {
@@ -268,7 +258,7 @@ async function stepUpWith(fields: object): Promise<Answer> {
 async function revokedChallenge(): Promise<Answer> {
   const session = await newSession(api);
   await api.collections.users.updateOne({ _id: session.user_id }, { $set: { is_password_void: true } });
-  return refusedWrite('createStepUpChallenge', 'challenges', { headers: bearer(session) });
+  return refusedWrite('createStepUpChallenge', { headers: bearer(session) });
 }
 
 /** Sends a wrong code for a step-up of an account whose password is unusable. */
@@ -283,38 +273,16 @@ async function stepUpByMail(on: TestApi): Promise<Answer> {
   return sendTo('confirmStepUp', on, { headers, body: { challenge_id, method: 'email_code', code } });
 }
 
-type LimitedByNetwork =
-  | 'logInByPasskey'
-  | 'registerAccount'
-  | 'logIn'
-  | 'refreshTokens'
-  | 'findInvite'
-  | 'restoreAccount'
-  | 'requestDeletion'
-  | 'confirmDeletion'
-  | 'requestPasswordReset'
-  | 'requestSecondFactorRemoval'
-  | 'confirmSecondFactorRemoval'
-  | 'stopSecondFactorRemoval'
-  | 'confirmPasswordReset'
-  | 'confirmEmailVerification'
-  | 'confirmEmailChange'
-  | 'undoEmailChange'
-  | 'confirmSecondFactor'
-  | 'requestLoginCode'
-  | 'logInByCode'
-  | 'requestLinkCode'
-  | 'linkByProof'
-  | 'logInByProvider'
-  | 'receiveProviderNotice';
-
-async function pastTheLimit(name: LimitedByNetwork): Promise<Answer> {
+/** Sends the good request until the operation's first limit, at which one is allowed, is passed. */
+async function pastTheLimit(name: Operation): Promise<Answer> {
+  const limit = limitedRoutes[name][0]?.replace('?', '') as keyof typeof requestLimits;
+  if (limit === 'write') return pastTheWrite(name);
+  const on = requestLimits[limit].per === 'network' ? strict : narrow;
   const good = await unusedGood(name);
-  const first = await sendTo(name, strict, good);
-  // Another operation has used the limit up.
-  if (first.status === 429) return first;
   unused.delete(name);
-  return sendTo(name, strict, good);
+  const first = await sendTo(name, on, good);
+  // Another operation may have used the limit up.
+  return first.status === 429 ? first : sendTo(name, on, good);
 }
 
 /** Returns the answer to the second move of a user who has gone home. */
@@ -329,18 +297,7 @@ async function pastTheMove(
 }
 
 /** Sends a write, and then the operation in the same session. */
-async function pastTheWrite(
-  name:
-    | 'changeAccount'
-    | 'createStepUpChallenge'
-    | 'deleteTrustedDevice'
-    | 'deleteSecondFactorRemoval'
-    | 'logOutAll'
-    | 'revokeSession'
-    | 'renameGroup'
-    | 'handOverGroup'
-    | 'renamePasskey',
-): Promise<Answer> {
+async function pastTheWrite(name: Operation): Promise<Answer> {
   const headers = bearer(await newSession(api));
   await sendTo('changeAccount', narrow, { headers, body: { locale: 'ru' } });
   return sendUnused(name, { headers }, narrow);
@@ -368,6 +325,12 @@ async function sendTwice(name: Operation): Promise<Answer> {
   const good = await goodRequests[name](api);
   await sendTo(name, api, good);
   return sendTo(name, api, good);
+}
+
+/** Sends a request whose path names nothing that exists. */
+async function ofNothing(name: Operation): Promise<Answer> {
+  const { params = {} } = await unusedGood(name);
+  return sendUnused(name, { params: Object.fromEntries(Object.keys(params).map((key) => [key, crypto.randomUUID()])) });
 }
 
 async function ofUnknownChallenge(name: Operation): Promise<Answer> {
@@ -398,7 +361,7 @@ async function stepUpByUsedCode(): Promise<Answer> {
 async function refusedOfFactor(name: 'deleteTotp' | 'createRecoveryCodes', purpose: string): Promise<Answer> {
   const guarded = await guardedAccount(api);
   const step_up_token = await stepUpBy(api, guarded, purpose, codeAt(guarded.secret, Date.now(), 1));
-  return refusedWrite(name, 'users', { headers: bearer(guarded), body: { step_up_token } });
+  return refusedWrite(name, { headers: bearer(guarded), body: { step_up_token } });
 }
 
 /** Returns the credential of a passkey that another account has. */
@@ -433,7 +396,7 @@ async function refusedTrust(): Promise<Answer> {
   const device = { device_id: session.device_id, token: '', version: '', trusted_at: new Date(), until: new Date() };
   await api.collections.users.updateOne({ _id: session.user_id }, { $set: { trusted_devices: [device] } });
   const request = { headers: bearer(session), params: { device_id: session.device_id } };
-  return refusedWrite('deleteTrustedDevice', 'users', request);
+  return refusedWrite('deleteTrustedDevice', request);
 }
 
 /** Tries more wrong codes than an account may in a quarter of an hour. */
@@ -577,25 +540,21 @@ async function aboveTwenty(name: 'createPasskeyChallenge' | 'createPasskey'): Pr
   });
 }
 
-/** Sends a request to the api that does not have its route. */
-const closedAnswer = (name: Operation) => sendUnused(name, {}, closed);
-
 const joinBy = (invite_token: string) =>
   sendGood('registerAccount', api, {
     body: { email: newEmail(), password, space_creation_mode: 'JOIN_EXISTING', invite_token },
   });
 
-type OwnCodeOf<N extends Operation> = Exclude<CodeOf<N>, keyof typeof sharedProvocations>;
-
 /**
- * For each operation, what provokes its codes that {@link sharedProvocations} lacks. A code with several statuses has
- * an entry for each status.
+ * For each operation, what provokes its codes otherwise than {@link sharedProvocations} does. A code with several
+ * statuses has an entry for each status.
  */
 const ownProvocations: {
-  readonly [N in Operation]: Readonly<Record<OwnCodeOf<N>, Provocation | Readonly<Record<number, Provocation>>>>;
+  readonly [N in Operation]?: {
+    readonly [C in CodeOf<N>]?: Provocation | Readonly<Record<number, Provocation>>;
+  };
 } = {
   registerAccount: {
-    'ERR-INTERNAL': () => refusedWrite('registerAccount', 'users'),
     async 'ERR-EMAIL-ALREADY-EXISTS'() {
       const { email } = await registerAccount(api);
       return sendGood('registerAccount', api, { body: { email, password, space_creation_mode: 'CREATE_NEW_HOME' } });
@@ -610,8 +569,6 @@ const ownProvocations: {
       404: () => joinBy('nothing'),
       410: async () => joinBy(await expiredInvite()),
     },
-    'ERR-RATE-LIMITED': () => pastTheLimit('registerAccount'),
-    'ERR-OVERLOADED': () => overload('registerAccount'),
   },
   findAccount: {
     async 'ERR-INTERNAL'() {
@@ -620,44 +577,13 @@ const ownProvocations: {
       return sendTo('findAccount', api, { headers: bearer(session) });
     },
   },
-  changeAccount: {
-    'ERR-INTERNAL': () => refusedWrite('changeAccount', 'users'),
-    'ERR-RATE-LIMITED': () => pastTheWrite('changeAccount'),
-  },
-  changePassword: {
-    'ERR-INTERNAL': () => refusedWrite('changePassword', 'users'),
-    ...reauthenticatedProvocations('changePassword'),
-  },
-  scheduleDeletion: {
-    'ERR-INTERNAL': () => refusedWrite('scheduleDeletion', 'users'),
-    ...reauthenticatedProvocations('scheduleDeletion'),
-  },
-  requestDeletion: {
-    'ERR-INTERNAL': () => refusedWrite('requestDeletion', 'challenges'),
-    'ERR-RATE-LIMITED': () => pastTheLimit('requestDeletion'),
-  },
-  resendDeletion: {
-    'ERR-INTERNAL': () => refusedWrite('resendDeletion', 'outbox'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendDeletion'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendDeletion'),
-    'ERR-RATE-LIMITED': () => sendTwice('resendDeletion'),
-  },
-  confirmDeletion: {
-    'ERR-INTERNAL': () => refusedWrite('confirmDeletion', 'users'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmDeletion'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmDeletion'),
-    'ERR-RATE-LIMITED': () => pastTheLimit('confirmDeletion'),
-  },
   restoreAccount: {
-    'ERR-INTERNAL': () => refusedWrite('restoreAccount', 'users'),
     'ERR-INVALID-CREDENTIALS': () => sendUnused('restoreAccount', { body: { email: newEmail(), password } }),
     async 'ERR-ACCOUNT-DISABLED'() {
       const good = await goodRequests.restoreAccount(api);
       await api.collections.users.updateOne({ email: String(good.body?.email) }, { $set: { disabled_at: new Date() } });
       return sendTo('restoreAccount', api, good);
     },
-    'ERR-RATE-LIMITED': () => pastTheLimit('restoreAccount'),
-    'ERR-OVERLOADED': () => overload('restoreAccount'),
   },
   exportAccount: {
     async 'ERR-INTERNAL'() {
@@ -666,83 +592,20 @@ const ownProvocations: {
       await api.collections.sessions.updateOne({ _id: session.session_id }, broken);
       return sendTo('exportAccount', api, { body: { current_password: password }, headers: bearer(session) });
     },
-    ...reauthenticatedProvocations('exportAccount'),
-  },
-  requestPasswordReset: {
-    'ERR-INTERNAL': () => refusedWrite('requestPasswordReset', 'challenges'),
-    'ERR-RATE-LIMITED': () => pastTheLimit('requestPasswordReset'),
-  },
-  resendPasswordReset: {
-    'ERR-INTERNAL': () => refusedWrite('resendPasswordReset', 'outbox'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendPasswordReset'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendPasswordReset'),
-    'ERR-RATE-LIMITED': () => sendTwice('resendPasswordReset'),
-  },
-  confirmPasswordReset: {
-    'ERR-INTERNAL': () => refusedWrite('confirmPasswordReset', 'users'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmPasswordReset'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmPasswordReset'),
-    'ERR-RATE-LIMITED': () => pastTheLimit('confirmPasswordReset'),
-    'ERR-OVERLOADED': () => overload('confirmPasswordReset'),
-  },
-  requestLoginCode: {
-    'ERR-INTERNAL': () => refusedWrite('requestLoginCode', 'challenges'),
-    'ERR-RATE-LIMITED': () => pastTheLimit('requestLoginCode'),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('requestLoginCode'),
-  },
-  resendLoginCode: {
-    'ERR-INTERNAL': () => refusedWrite('resendLoginCode', 'outbox'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendLoginCode'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendLoginCode'),
-    'ERR-RATE-LIMITED': () => sendTwice('resendLoginCode'),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('resendLoginCode'),
   },
   logInByCode: {
-    'ERR-INTERNAL': () => refusedWrite('logInByCode', 'users'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('logInByCode'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('logInByCode'),
     'ERR-ACCOUNT-DISABLED': async () => logInByCodeTo(await registerAccount(api), { disabled_at: new Date() }),
     'ERR-ACCOUNT-DELETION-SCHEDULED': async () => logInByCodeTo(await registerAccount(api), { deletes_at: inAnHour() }),
     'ERR-SECOND-FACTOR-REQUIRED': async () =>
       logInByCodeTo(await guardedAccount(api), { email_verified_at: new Date() }),
-    'ERR-RATE-LIMITED': () => pastTheLimit('logInByCode'),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('logInByCode'),
   },
   requestEmailVerification: {
-    'ERR-INTERNAL': () => refusedWrite('requestEmailVerification', 'challenges'),
     'ERR-RATE-LIMITED': pastTheCodes,
   },
-  resendEmailVerification: {
-    'ERR-INTERNAL': () => refusedWrite('resendEmailVerification', 'outbox'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendEmailVerification'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendEmailVerification'),
-    'ERR-RATE-LIMITED': () => sendTwice('resendEmailVerification'),
-  },
-  confirmEmailVerification: {
-    'ERR-INTERNAL': () => refusedWrite('confirmEmailVerification', 'users'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmEmailVerification'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmEmailVerification'),
-    'ERR-RATE-LIMITED': () => pastTheLimit('confirmEmailVerification'),
-  },
-  requestEmailChange: {
-    'ERR-INTERNAL': () => refusedWrite('requestEmailChange', 'challenges'),
-    ...reauthenticatedProvocations('requestEmailChange'),
-  },
-  resendEmailChange: {
-    'ERR-INTERNAL': () => refusedWrite('resendEmailChange', 'outbox'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendEmailChange'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendEmailChange'),
-    'ERR-RATE-LIMITED': () => sendTwice('resendEmailChange'),
-  },
   confirmEmailChange: {
-    'ERR-INTERNAL': () => refusedWrite('confirmEmailChange', 'users'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmEmailChange'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmEmailChange'),
-    'ERR-RATE-LIMITED': () => pastTheLimit('confirmEmailChange'),
     'ERR-EMAIL-ALREADY-EXISTS': changeToTaken,
   },
   undoEmailChange: {
-    'ERR-INTERNAL': () => refusedWrite('undoEmailChange', 'users'),
     'ERR-CODE-INVALID': () => sendUnused('undoEmailChange', { body: { undo_token: 'none of ours' } }),
     async 'ERR-CODE-EXPIRED'() {
       const good = await goodRequests.undoEmailChange(api);
@@ -750,27 +613,8 @@ const ownProvocations: {
       await api.collections.users.updateMany({ former_emails: { $exists: true } }, lapsed);
       return sendTo('undoEmailChange', api, good);
     },
-    'ERR-RATE-LIMITED': () => pastTheLimit('undoEmailChange'),
-    'ERR-OVERLOADED': () => overload('undoEmailChange'),
-  },
-  requestSecondFactorRemoval: {
-    'ERR-INTERNAL': () => refusedWrite('requestSecondFactorRemoval', 'challenges'),
-    'ERR-RATE-LIMITED': () => pastTheLimit('requestSecondFactorRemoval'),
-  },
-  resendSecondFactorRemoval: {
-    'ERR-INTERNAL': () => refusedWrite('resendSecondFactorRemoval', 'outbox'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendSecondFactorRemoval'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendSecondFactorRemoval'),
-    'ERR-RATE-LIMITED': () => sendTwice('resendSecondFactorRemoval'),
-  },
-  confirmSecondFactorRemoval: {
-    'ERR-INTERNAL': () => refusedWrite('confirmSecondFactorRemoval', 'outbox'),
-    'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmSecondFactorRemoval'),
-    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmSecondFactorRemoval'),
-    'ERR-RATE-LIMITED': () => pastTheLimit('confirmSecondFactorRemoval'),
   },
   stopSecondFactorRemoval: {
-    'ERR-INTERNAL': () => refusedWrite('stopSecondFactorRemoval', 'outbox'),
     'ERR-CODE-INVALID': () => sendUnused('stopSecondFactorRemoval', { body: { stop_token: 'none of ours' } }),
     async 'ERR-CODE-EXPIRED'() {
       const good = await goodRequests.stopSecondFactorRemoval(api);
@@ -778,13 +622,12 @@ const ownProvocations: {
       await api.collections.users.updateMany({ 'totp.removal': { $exists: true } }, due);
       return sendTo('stopSecondFactorRemoval', api, good);
     },
-    'ERR-RATE-LIMITED': () => pastTheLimit('stopSecondFactorRemoval'),
   },
   deleteSecondFactorRemoval: {
     async 'ERR-INTERNAL'() {
       const session = await guardedAccount(api);
       await orderRemoval(api, session.email);
-      return refusedWrite('deleteSecondFactorRemoval', 'outbox', { headers: bearer(session) });
+      return refusedWrite('deleteSecondFactorRemoval', { headers: bearer(session) });
     },
     async 'ERR-CODE-EXPIRED'() {
       const session = await guardedAccount(api);
@@ -793,7 +636,6 @@ const ownProvocations: {
       await api.collections.users.updateOne({ _id: session.user_id }, due);
       return sendTo('deleteSecondFactorRemoval', api, { headers: bearer(session) });
     },
-    'ERR-RATE-LIMITED': () => pastTheWrite('deleteSecondFactorRemoval'),
   },
   logIn: {
     async 'ERR-SECOND-FACTOR-REQUIRED'() {
@@ -804,7 +646,6 @@ const ownProvocations: {
       const { email } = await registerAccount(api);
       return sendTo('logIn', wary, { body: { email, password } });
     },
-    'ERR-INTERNAL': () => refusedWrite('logIn', 'sessions'),
     'ERR-INVALID-CREDENTIALS': () => sendUnused('logIn', { body: { email: newEmail(), password } }),
     'ERR-ACCOUNT-DISABLED': () => logInTo({ disabled_at: new Date() }),
     'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInTo({ deletes_at: inAnHour() }),
@@ -814,8 +655,6 @@ const ownProvocations: {
       await sendTo('logIn', api, { body: { email, password }, headers });
       return sendTo('logIn', api, { body: { email, password, device_name: 'Pixel 9' }, headers });
     },
-    'ERR-RATE-LIMITED': () => pastTheLimit('logIn'),
-    'ERR-OVERLOADED': () => overload('logIn'),
   },
   findFactors: {
     async 'ERR-INTERNAL'() {
@@ -825,19 +664,14 @@ const ownProvocations: {
       return sendTo('findFactors', api, { headers: bearer(session) });
     },
   },
-  createTotp: {
-    'ERR-INTERNAL': () => refusedWrite('createTotp', 'users'),
-    ...reauthenticatedProvocations('createTotp'),
-  },
   confirmTotp: {
-    'ERR-INTERNAL': async () => refusedWrite('confirmTotp', 'users', await goodRequests.confirmTotp(api)),
+    'ERR-INTERNAL': async () => refusedWrite('confirmTotp', await goodRequests.confirmTotp(api)),
     'ERR-SECOND-FACTOR-INVALID': () => confirmTotpBy({ code: '000000' }),
     'ERR-CODE-EXPIRED': () => confirmTotpBy({ factor_id: crypto.randomUUID() }),
     'ERR-RATE-LIMITED': () => pastTheFactorTries(),
   },
   confirmSecondFactor: {
-    'ERR-INTERNAL': async () =>
-      refusedWrite('confirmSecondFactor', 'users', await goodRequests.confirmSecondFactor(api)),
+    'ERR-INTERNAL': async () => refusedWrite('confirmSecondFactor', await goodRequests.confirmSecondFactor(api)),
     'ERR-SECOND-FACTOR-INVALID': () => completeLoginBy({ code: '000000' }),
     'ERR-PASSKEY-INVALID': async () => completeLoginBy({ method: 'passkey', credential: await foreignPasskey() }),
     'ERR-CODE-EXPIRED': () => completeLoginBy({ challenge_id: 'none' }),
@@ -848,42 +682,32 @@ const ownProvocations: {
       ),
     'ERR-ACCOUNT-DISABLED': () => completeLoginTo({ disabled_at: new Date() }),
     'ERR-ACCOUNT-DELETION-SCHEDULED': () => completeLoginTo({ deletes_at: inAnHour() }),
-    'ERR-RATE-LIMITED': () => pastTheLimit('confirmSecondFactor'),
   },
   deleteTrustedDevice: {
     'ERR-INTERNAL': () => refusedTrust(),
-    'ERR-RATE-LIMITED': () => pastTheWrite('deleteTrustedDevice'),
   },
   deleteTotp: {
     'ERR-INTERNAL': () => refusedOfFactor('deleteTotp', 'totp'),
-    ...reauthenticatedProvocations('deleteTotp'),
   },
   createRecoveryCodes: {
     'ERR-INTERNAL': () => refusedOfFactor('createRecoveryCodes', 'recovery_codes'),
-    ...reauthenticatedProvocations('createRecoveryCodes'),
   },
   refreshTokens: {
-    'ERR-INTERNAL': () => refusedWrite('refreshTokens', 'sessions'),
     IAD_JWT_REFRESH_EXPIRED: () => sendUnused('refreshTokens', { body: { refresh_token: 'none of ours' } }),
-    'ERR-RATE-LIMITED': () => pastTheLimit('refreshTokens'),
     IAD_JWT_REFRESH_STOLEN: async () =>
       sendGood('refreshTokens', api, { body: { refresh_token: await revokedToken() } }),
   },
   logOut: {
-    'ERR-INTERNAL': () => refusedWrite('logOut', 'sessions'),
     'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendUnused('logOut', { body: { refresh_token: 'none of ours' } }),
   },
   logOutAll: {
     // The caller's own session is among those to end, because there is no other.
-    'ERR-INTERNAL': () => refusedWrite('logOutAll', 'sessions', { body: {} }),
-    'ERR-RATE-LIMITED': () => pastTheWrite('logOutAll'),
+    'ERR-INTERNAL': () => refusedWrite('logOutAll', { body: {} }),
   },
   createStepUpChallenge: {
     'ERR-INTERNAL': revokedChallenge,
-    'ERR-RATE-LIMITED': () => pastTheWrite('createStepUpChallenge'),
   },
   confirmStepUp: {
-    'ERR-INTERNAL': () => refusedWrite('confirmStepUp', 'sessions'),
     'ERR-REAUTHENTICATION-FAILED': () => stepUpWith({ password: 'wrong password' }),
     'ERR-STEP-UP-REQUIRED': () => stepUpWith({ method: 'email_code', code: '00000000' }),
     'ERR-SECOND-FACTOR-INVALID': () => stepUpByUsedCode(),
@@ -897,7 +721,6 @@ const ownProvocations: {
     'ERR-CODE-INVALID': async () => stepUpByMail(api),
     'ERR-CODE-EXPIRED': () => stepUpWith({ challenge_id: 'none' }),
     'ERR-RATE-LIMITED': () => pastTheGuesses('confirmStepUp', { password: 'wrong password' }),
-    'ERR-OVERLOADED': () => overload('confirmStepUp'),
   },
   listSessions: {
     // The operation writes nothing that could be refused, so an invalid document provokes the error.
@@ -908,11 +731,6 @@ const ownProvocations: {
       return sendTo('listSessions', api, { headers: bearer(session) });
     },
   },
-  revokeSession: {
-    'ERR-INTERNAL': () => refusedWrite('revokeSession', 'sessions'),
-    'ERR-RATE-LIMITED': () => pastTheWrite('revokeSession'),
-    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendUnused('revokeSession', { params: { session_id: 'none' } }),
-  },
   findCurrentGroup: {
     async 'ERR-INTERNAL'() {
       const session = await newSession(api);
@@ -920,17 +738,10 @@ const ownProvocations: {
       return sendTo('findCurrentGroup', api, { headers: bearer(session) });
     },
   },
-  renameGroup: {
-    'ERR-INTERNAL': () => refusedWrite('renameGroup', 'groups'),
-    'ERR-RATE-LIMITED': () => pastTheWrite('renameGroup'),
-  },
   handOverGroup: {
-    'ERR-INTERNAL': () => refusedWrite('handOverGroup', 'groups'),
-    'ERR-RATE-LIMITED': () => pastTheWrite('handOverGroup'),
     'ERR-GROUP-MEMBER-NOT-FOUND': () => sendUnused('handOverGroup', { body: { user_id: crypto.randomUUID() } }),
   },
   acceptInvite: {
-    'ERR-INTERNAL': () => refusedWrite('acceptInvite', 'users'),
     IAD_GROUP_ALREADY_MEMBER: () => sendUnused('acceptInvite', { body: {} }),
     IAD_GROUP_INVITE_EXPIRED: async () => sendGood('acceptInvite', api, { params: { token: await expiredInvite() } }),
     'ERR-INVITE-TOKEN-INVALID': {
@@ -948,21 +759,12 @@ const ownProvocations: {
     },
   },
   leaveGroup: {
-    'ERR-INTERNAL': () => refusedWrite('leaveGroup', 'users'),
     'ERR-RATE-LIMITED': () => pastTheMove('leaveGroup', () => ({})),
   },
   removeMember: {
-    'ERR-INTERNAL': () => refusedWrite('removeMember', 'users'),
     'ERR-RATE-LIMITED': () => pastTheMove('removeMember', (user_id) => ({ params: { user_id } })),
-    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendUnused('removeMember', { params: { user_id: 'nobody' } }),
   },
   createInvite: {
-    'ERR-INTERNAL': () => refusedWrite('createInvite', 'invites'),
-    async 'ERR-RATE-LIMITED'() {
-      const good = await goodRequests.createInvite(api);
-      await sendTo('createInvite', narrow, good);
-      return sendTo('createInvite', narrow, good);
-    },
     async 'ERR-INVITE-LIMIT-REACHED'() {
       const owner = await newSession(api);
       await Promise.all(Array.from({ length: 100 }, () => insertInvite(api, owner.home_group_id)));
@@ -982,8 +784,6 @@ const ownProvocations: {
     },
   },
   findInvite: {
-    'ERR-INVITE-TOKEN-INVALID': () => sendUnused('findInvite', { params: { token: 'nothing' } }),
-    'ERR-RATE-LIMITED': () => pastTheLimit('findInvite'),
     async 'ERR-INTERNAL'() {
       const { home_group_id } = await registerAccount(api);
       return sendTo('findInvite', api, { params: { token: await brokenInvite(home_group_id) } });
@@ -997,21 +797,12 @@ const ownProvocations: {
     },
     'ERR-INVALID-CREDENTIALS': () =>
       sendGood('readRevocations', api, { headers: { Authorization: `Bearer pantry.1.${'A'.repeat(43)}` } }),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('readRevocations'),
-    async 'ERR-RATE-LIMITED'() {
-      const good = await goodRequests.readRevocations(narrow);
-      await sendTo('readRevocations', narrow, good);
-      return sendTo('readRevocations', narrow, good);
-    },
   },
   createPasskeyChallenge: {
     'ERR-INTERNAL': () => ofBrokenPasskey('createPasskeyChallenge'),
-    ...reauthenticatedProvocations('createPasskeyChallenge'),
     'ERR-PASSKEY-LIMIT-REACHED': () => aboveTwenty('createPasskeyChallenge'),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createPasskeyChallenge'),
   },
   createPasskey: {
-    'ERR-INTERNAL': () => refusedWrite('createPasskey', 'users'),
     async 'ERR-PASSKEY-INVALID'() {
       const good = await goodRequests.createPasskey(api);
       return sendTo('createPasskey', api, { ...good, headers: bearer(await newSession(api)) });
@@ -1035,22 +826,11 @@ const ownProvocations: {
       await add();
       return add();
     },
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createPasskey'),
   },
   listPasskeys: {
     'ERR-INTERNAL': () => ofBrokenPasskey('listPasskeys'),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('listPasskeys'),
-  },
-  renamePasskey: {
-    'ERR-INTERNAL': () => refusedWrite('renamePasskey', 'users'),
-    'ERR-PASSKEY-NOT-FOUND': () => sendUnused('renamePasskey', { params: { passkey_id: crypto.randomUUID() } }),
-    'ERR-RATE-LIMITED': () => pastTheWrite('renamePasskey'),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('renamePasskey'),
   },
   deletePasskey: {
-    'ERR-INTERNAL': () => refusedWrite('deletePasskey', 'users'),
-    ...reauthenticatedProvocations('deletePasskey'),
-    'ERR-PASSKEY-NOT-FOUND': () => sendUnused('deletePasskey', { params: { passkey_id: crypto.randomUUID() } }),
     async 'ERR-LAST-CREDENTIAL'() {
       const session = await newSession(api);
       const { passkey_id, authenticator } = await addPasskey(api, session);
@@ -1058,17 +838,11 @@ const ownProvocations: {
       const step_up_token = await stepUpByPasskey(api, session, authenticator, 'passkeys');
       return deletePasskey(api, session, passkey_id, { step_up_token });
     },
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('deletePasskey'),
   },
-  createFederatedChallenge: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createFederatedChallenge') },
   requestLinkCode: {
-    'ERR-INTERNAL': () => refusedWrite('requestLinkCode', 'challenges'),
     'ERR-CODE-EXPIRED': () => sendUnused('requestLinkCode', { body: { link_challenge_id: 'none' } }),
-    'ERR-RATE-LIMITED': () => pastTheLimit('requestLinkCode'),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('requestLinkCode'),
   },
   linkByProof: {
-    'ERR-INTERNAL': () => refusedWrite('linkByProof', 'users'),
     'ERR-INVALID-CREDENTIALS': () => linkTo({}, { password: 'wrong password' }),
     async 'ERR-PASSKEY-INVALID'() {
       const { body } = await goodRequests.logInByPasskey(api);
@@ -1094,12 +868,8 @@ const ownProvocations: {
       const { email } = await guardedAccount(api);
       return linkByProof(api, (await demandLink(api, newPerson({ email }))).link_challenge_id, { password });
     },
-    'ERR-RATE-LIMITED': () => pastTheLimit('linkByProof'),
-    'ERR-OVERLOADED': () => overload('linkByProof'),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('linkByProof'),
   },
   logInByProvider: {
-    'ERR-INTERNAL': () => refusedWrite('logInByProvider', 'users'),
     'ERR-IDENTITY-TOKEN-INVALID': async () =>
       sendGood('logInByProvider', api, { body: { ...(await provePerson(api, newPerson())), id_token: 'none' } }),
     'ERR-CODE-EXPIRED': () => sendGood('logInByProvider', api, { body: { challenge_id: 'none', id_token: 'none' } }),
@@ -1131,20 +901,15 @@ const ownProvocations: {
       if (totp) await api.collections.users.updateOne({ _id: json.data.user_id }, { $set: { totp } });
       return logInByProvider(api, person);
     },
-    'ERR-RATE-LIMITED': () => pastTheLimit('logInByProvider'),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('logInByProvider'),
   },
   listIdentities: {
     'ERR-INTERNAL': () => ofBrokenIdentity(),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('listIdentities'),
   },
   linkIdentity: {
-    'ERR-INTERNAL': () => refusedWrite('linkIdentity', 'users'),
     'ERR-REAUTHENTICATION-FAILED': async () => linkIdentity(api, await newSession(api), newPerson(), wrong),
     'ERR-STEP-UP-REQUIRED': async () =>
       linkIdentity(api, await newSession(api), newPerson(), { ...wrong, step_up_token: 'none' }),
     'ERR-RATE-LIMITED': () => pastTheGuesses('linkIdentity'),
-    'ERR-OVERLOADED': () => overload('linkIdentity'),
     'ERR-IDENTITY-TOKEN-INVALID': async () => linkIdentity(api, await newSession(api), newPerson({ sub: '' })),
     'ERR-CODE-EXPIRED': async () =>
       linkIdentity(api, await newSession(api), newPerson(), { challenge_id: 'none', current_password: password }),
@@ -1159,12 +924,8 @@ const ownProvocations: {
       await api.collections.users.updateOne({ _id: session.user_id }, { $set: { identities } });
       return linkIdentity(api, session, newPerson());
     },
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('linkIdentity'),
   },
   unlinkIdentity: {
-    'ERR-INTERNAL': () => refusedWrite('unlinkIdentity', 'users'),
-    ...reauthenticatedProvocations('unlinkIdentity'),
-    'ERR-IDENTITY-NOT-FOUND': () => sendUnused('unlinkIdentity', { params: { identity: crypto.randomUUID() } }),
     async 'ERR-LAST-CREDENTIAL'() {
       const session = await newSession(api);
       const { identity_id } = (await linkIdentity(api, session, newPerson())).json.data;
@@ -1172,17 +933,11 @@ const ownProvocations: {
       await revokePassword(api, session);
       return unlinkIdentity(api, session, identity_id, { step_up_token });
     },
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('unlinkIdentity'),
   },
   receiveProviderNotice: {
-    'ERR-INTERNAL': () => refusedWrite('receiveProviderNotice', 'consumedProofs'),
     'ERR-IDENTITY-TOKEN-INVALID': () => sendUnused('receiveProviderNotice', { body: { payload: 'none' } }),
-    'ERR-RATE-LIMITED': () => pastTheLimit('receiveProviderNotice'),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('receiveProviderNotice'),
   },
-  createPasskeyLoginChallenge: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createPasskeyLoginChallenge') },
   logInByPasskey: {
-    'ERR-INTERNAL': () => refusedWrite('logInByPasskey', 'users'),
     async 'ERR-PASSKEY-INVALID'() {
       const unknownAuthenticator = createAuthenticator({ origin: appOrigin });
       unknownAuthenticator.create((await requestPasskey(api, await newSession(api))).options);
@@ -1199,32 +954,23 @@ const ownProvocations: {
       const { authenticator } = await addPasskey(api, await newSession(api));
       return logInByPasskey(wary, authenticator);
     },
-    'ERR-RATE-LIMITED': () => pastTheLimit('logInByPasskey'),
-    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('logInByPasskey'),
-  },
-  getAppleApps: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('getAppleApps') },
-  getAssetLinks: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('getAssetLinks') },
-  getRelatedOrigins: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('getRelatedOrigins') },
-  revokeInvite: {
-    'ERR-INTERNAL': () => refusedWrite('revokeInvite', 'invites'),
-    'ERR-INVITE-TOKEN-INVALID': () => sendUnused('revokeInvite', { params: { token: 'nothing' } }),
   },
 };
-
-const operations = Object.keys(ownProvocations) as Operation[];
 
 /**
  * Returns, for each error code of the operation, a function that provokes the code. If a code has several statuses, the
  * keys are the code and a status.
  */
 function provocationsOf(name: Operation): [string, Provocation][] {
-  const shared = Object.entries(sharedProvocations).filter(([code]) => isDeclared(name, code));
-  const own = Object.entries(ownProvocations[name]).flatMap(([code, one]) =>
+  const own: Readonly<Record<string, Provocation | Readonly<Record<number, Provocation>>>> =
+    ownProvocations[name] ?? {};
+  const shared = Object.entries(sharedProvocations).filter(([code]) => isDeclared(name, code) && !(code in own));
+  const entries = Object.entries(own).flatMap(([code, one]) =>
     typeof one === 'function'
       ? [[code, one] as [string, Provocation]]
       : Object.entries(one).map(([status, provoke]): [string, Provocation] => [`${code} ${status}`, provoke]),
   );
-  return [...shared.map(([code, provoke]): [string, Provocation] => [code, () => provoke(name)]), ...own];
+  return [...shared.map(([code, provoke]): [string, Provocation] => [code, () => provoke(name)]), ...entries];
 }
 
 const isDeclared = (name: Operation, code: string) => (routes[name].errors as readonly string[]).includes(code);
@@ -1246,9 +992,4 @@ test.each(provocations)('%s answers %s as the document says', async (name, key, 
   expect(answer.json.error_code).toBe(code);
   if (status !== undefined) expect(answer.status).toBe(Number(status));
   expect(checker.answerFault({ path: openApiPath(path), method }, answer)).toBeUndefined();
-});
-
-test('every operation that declares errors is provoked', () => {
-  const declaring = Object.entries(routes).filter(([, { errors }]) => errors.length > 0);
-  expect([...operations].sort()).toEqual(declaring.map(([name]) => name).sort());
 });
