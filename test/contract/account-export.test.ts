@@ -1,3 +1,4 @@
+import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { storedFields } from '@auth-account/stores/stored-fields';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newSession, password } from '../support/api/accounts.ts';
@@ -13,13 +14,25 @@ afterAll(() => api.close());
 
 const exportOf = (caller: Caller) => api.exportAccount({ current_password: password }, bearer(caller));
 
-const dates = Array.from({ length: 20 }, (_, index) => new Date(Date.UTC(2090, 0, 1 + index)));
+const dateOf = (day: number) => new Date(Date.UTC(2090, 0, 1 + day));
 
-/** Has each optional field of an account, with values that occur nowhere else. */
-const wholeUser = {
+type OptionalField<D> = { [K in keyof D]-?: object extends Pick<D, K> ? K : never }[keyof D];
+
+/** A value for each optional field of a document, except of fields with a test of their own. */
+type Whole<D, Elsewhere extends OptionalField<D>> = Readonly<Record<Exclude<OptionalField<D>, Elsewhere>, unknown>>;
+
+/** Its values occur nowhere else. With the fields that are tested elsewhere the password alone would not do. */
+const wholeUser: Whole<
+  UserDocument,
+  | ('totp' | 'pending_totp' | 'recovery_codes' | 'trusted_devices' | 'passkeys' | 'identities')
+  | ('is_password_void' | 'user_handle' | 'touches' | 'changes' | 'spent_touches')
+> = {
+  joined_by: 'an invite that brought the user here',
+  last_login_at: dateOf(15),
+  known_devices: ['a device that logged in before'],
   display_name: 'Anna Example',
   locale: 'ru',
-  email_verified_at: dates[0],
+  email_verified_at: dateOf(0),
   pending_email: 'next@example.com',
   pending_email_until: new Date(Date.UTC(2026, 0, 1)),
   former_emails: [
@@ -27,32 +40,41 @@ const wholeUser = {
       change_id: '0190a3b4-c5d6-4000-8000-00000000abcd',
       email: 'Former@example.com',
       email_key: 'former@example.com',
-      verified_at: dates[2],
-      until: dates[3],
+      verified_at: dateOf(2),
+      until: dateOf(3),
     },
   ],
-  new_device_notices: [dates[4]],
-  password_changed_at: dates[5],
-  disabled_at: dates[6],
+  new_device_notices: [dateOf(4)],
+  password_changed_at: dateOf(5),
+  password_warned_at: dateOf(16),
+  guesses_warned_at: dateOf(17),
+  recovered_at: dateOf(18),
+  ways_changed_at: dateOf(19),
+  disabled_at: dateOf(6),
   disabled_reason: 'a reason of the operator',
   disabled_by: 'an operator',
-  deletes_at: dates[7],
-  erasure: { lease: 'a lease of a worker', until: dates[8] },
-  sessions_changed_at: dates[9],
-} as never;
+  deletes_at: dateOf(7),
+  erasure: { lease: 'a lease of a worker', until: dateOf(8) },
+  sessions_changed_at: dateOf(9),
+};
 
-const wholeSession = {
-  handed_out_at: dates[10],
-  claims_changed_at: dates[11],
+const wholeSession: Whole<SessionDocument, 'ahead' | 'auth' | 'cnf' | 'is_trusted' | 'is_device_named'> &
+  Pick<SessionDocument, 'handed_out_at' | 'absolute_expires_at'> = {
+  handed_out_at: dateOf(10),
+  claims_changed_at: dateOf(11),
   claims_request_id: 'request-of-claims',
   created_request_id: 'request-of-login',
-  revoked_at: dates[12],
+  opened_by: [{ _id: 'an HMAC of a login’s key', fingerprint: 'an HMAC of a login’s body' }],
+  identity_id: '0190a3b4-c5d6-4000-8000-00000000f00d',
+  revoked_at: dateOf(12),
+  revoked_reason: 'account_disabled',
   revoked_request_id: 'request-of-revocation',
+  revoked_notice: 'a security event of a provider',
   revoked_also_close: '0190a3b4-c5d6-7000-8000-00000000beef',
   revoked_by: '0190a3b4-c5d6-7000-8000-00000000feed',
-  absolute_expires_at: dates[13],
-  hold: { by: 'a hold of a change', until: dates[14] },
-} as never;
+  absolute_expires_at: dateOf(13),
+  hold: { by: 'a hold of a change', until: dateOf(14) },
+};
 
 /** Returns the stored fields, and whether the export must contain them. */
 function promisesOf(collection: 'users' | 'sessions'): Map<string, boolean> {
@@ -140,8 +162,8 @@ describe('an export', () => {
     async (name) => {
       const caller = await newSession(api, { device_name: 'Pixel 9', platform: 'android' });
       const { users, sessions } = api.collections;
-      await users.updateOne({ _id: caller.user_id }, { $set: wholeUser });
-      await sessions.updateOne({ _id: caller.session_id }, { $set: wholeSession });
+      await users.updateOne({ _id: caller.user_id }, { $set: wholeUser as never });
+      await sessions.updateOne({ _id: caller.session_id }, { $set: wholeSession as never });
       const [{ text }, promised] = [await exportOf(caller), promisesOf(name)];
       const user = await users.findOne({ _id: caller.user_id });
       const document = name === 'users' ? user : await sessions.findOne({ _id: caller.session_id });
