@@ -1,0 +1,13 @@
+/** An operation that was not refused, and has changed nothing yet. */
+export interface Plan<T> {
+  /**
+   * Says what will happen, and asks for it. Undefined if nobody needs to confirm the operation. It names the account with
+   * its email address, so that a person notices a wrong one; it must not go into a log.
+   */
+  readonly question?: string;
+  /**
+   * Carries the operation out. Throws an `OperationError`: `changed` if what it concerns has changed since the plan was
+   * made, and what the operation says of itself.
+   */
+  readonly run: () => Promise<T>;
+}

@@ -1,0 +1,2 @@
+export { listSessions } from './list-sessions.ts';
+export { revokeSession } from './revoke-session.ts';
