@@ -1,4 +1,7 @@
-/** An operation that was not refused, and has changed nothing yet. */
+/**
+ * An operation that was not refused, and has changed nothing yet. A page that asks in one request and runs in the next
+ * makes the plan again: an equal question means that what was confirmed is still what will happen.
+ */
 export interface Plan<T> {
   /**
    * Says what will happen, and asks for it. Undefined if nobody needs to confirm the operation. It names the account with

@@ -13,19 +13,13 @@ export interface AccountContext extends Omit<Mongo, 'db'> {
   readonly operator: Operator;
 }
 
-/** A change of an account by an operator. */
-export interface AccountChange extends Omit<Mongo, 'db'> {
+/** A change of an account in the name of the operator, whose audit lines have the account and the request. */
+export interface AccountChange extends Omit<AccountContext, 'operator'>, Operator {
   /** The account as it was found. */
   readonly user: UserDocument;
-  /** Name of the operator. */
-  readonly operator: string;
-  readonly reason: string;
   readonly at: Date;
-  readonly requestId: string;
   /** Returns the origin of the next event. */
   readonly nextOrigin: () => AccountEventOrigin;
-  /** Writes a line to the audit log, with the account, the operator and the request. */
-  readonly audit: WriteAudit;
 }
 
 export interface ChangeSteps<T> {
@@ -41,11 +35,12 @@ export interface ChangeSteps<T> {
  * such account, `invalid` if the operator's name or reason may not go into the logs, `refused` by the step.
  */
 export async function planChange<T>(
-  { operator: { name, reason, requestId, audit: write }, ...mongo }: AccountContext,
+  { operator, ...mongo }: AccountContext,
   idOrEmail: string,
   { refuse, questionOf, change }: ChangeSteps<T>,
 ): Promise<Plan<T>> {
-  assertOperator({ name, reason });
+  assertOperator(operator);
+  const { name, requestId } = operator;
   const user = await loadAccount(mongo.collections, idOrEmail);
   refuse?.(user, mongo.now());
   return {
@@ -54,9 +49,9 @@ export async function planChange<T>(
       // The time is taken after the question, because the worker looks only for sessions that ended recently.
       const at = mongo.now();
       const shared = { outcome: 'success', user_id: user._id, operator: name, request_id: requestId };
-      const audit: WriteAudit = (line) => write({ ...shared, ...line });
+      const audit: WriteAudit = (line) => operator.audit({ ...shared, ...line });
       const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
-      return change({ ...mongo, user, operator: name, reason, at, requestId, nextOrigin, audit });
+      return change({ ...mongo, ...operator, user, at, nextOrigin, audit });
     },
   };
 }

@@ -15,9 +15,9 @@ export function planDisable(context: EndingContext, idOrEmail: string) {
     if (disabled_at !== undefined) throw refused(`The account ${_id} is disabled already.`);
   };
   const change = async (made: AccountChange) => {
-    const { transaction, stores, user, operator, at, requestId } = made;
+    const { transaction, stores, user, name, at, requestId } = made;
     const { _id: user_id } = user;
-    const disabled = { at, reason: made.reason, by: operator };
+    const disabled = { at, reason: made.reason, by: name };
     const work = async (session: ClientSession) => {
       const isDone = await stores.users.disable(user_id, disabled, session);
       if (!isDone) throw accountChanged(user);

@@ -23,22 +23,15 @@ interface EndingChange<F> {
   readonly facts: F;
 }
 
-/** Result of a change that has ended the account's sessions, beside the fields of its own. */
-export interface EndedSessions {
-  readonly user_id: string;
-  /** Number of sessions that have ended. */
-  readonly sessions: number;
-  readonly request_id: string;
-  /** Reason for which the streams are not closed yet. The worker closes them later. */
-  readonly problem: string | null;
-}
-
-/** Writes the change and the ended sessions to the audit log, closes the streams, and returns the result. */
+/**
+ * Writes the change and the ended sessions to the audit log, closes the streams, and returns the result. Its `problem` is
+ * the reason for which the worker closes the streams later.
+ */
 export async function endSessions<F extends object>(
   context: Pick<EndingContext, 'useRedis' | 'maxTokenSeconds'>,
   change: AccountChange,
   { event, audited, sessionIds, reason, facts }: EndingChange<F>,
-): Promise<F & EndedSessions> {
+) {
   const { user, requestId, audit } = change;
   audit({ event, operator_reason: change.reason, ...audited });
   for (const session_id of sessionIds) audit({ event: 'session.revoked', session_id, reason });

@@ -1,5 +1,5 @@
 import type { IdentityDocument, UserDocument } from '@auth-account/stores/documents';
-import { type OrderOptions, orderForceLogout } from '../commands/order-force-logout.ts';
+import { type OrderOptions, orderForceLogout } from '../commands/forced-logouts.ts';
 import type { Mongo, RedisStore } from '../context.ts';
 import { loadAccount } from './load-account.ts';
 import { limitsOf, type UseCounts } from './support-account.ts';

@@ -3,7 +3,6 @@ import type { Stores } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { isMissed, type Replayed } from '@auth-account/stores/replay';
 import { OperationError, type OperationErrorCode } from '../operation-error.ts';
-import type { Plan } from '../plan.ts';
 import { type EventSelection, selectDeadLetters, selectRows } from './select-events.ts';
 import { type EventContext, requireSubscriber } from './subscribers.ts';
 
@@ -34,27 +33,13 @@ interface Gap {
   readonly incomplete_before?: Date;
 }
 
-/** The replay that was carried out. */
-export interface Replay extends Gap {
-  readonly selected: number;
-  readonly replayed: number;
-  readonly deliveries: number;
-  readonly skipped: number;
-  readonly skips: readonly Skip[];
-}
-
-export interface ReplayPlan extends Plan<Replay> {
-  readonly selected: number;
-  readonly gap: Gap;
-}
-
 /**
  * Plans to send events again under their own ids: the named events, or all that the options select. Without ids a
  * selection is required, so that a forgotten option does not send everything. The plan may select nothing; its run then
  * throws an `OperationError` of the kind `unknown`. Throws an `OperationError`: `invalid` if the options do not go
  * together, `unknown` if the workers do not have the subscriber.
  */
-export async function planReplay({ stores, now }: EventContext, options: ReplayOptions): Promise<ReplayPlan> {
+export async function planReplay({ stores, now }: EventContext, options: ReplayOptions) {
   const bounded = { ...options, until: options.until ?? now() };
   checkOptions(bounded);
   const { subscriber, eventIds } = options;
@@ -94,9 +79,6 @@ function wantedBy({ subscriber, missing }: ReplayOptions, topics: readonly strin
     (!missing || subscriber === undefined || isMissed(row, subscriber));
 }
 
-/**
- * Finds the time before which the selected span may be incomplete, because delivered rows are kept only for a while.
- */
 async function findGap({ outbox }: Stores, { since, deadLetters }: ReplayOptions, now: Date): Promise<Gap> {
   const seconds = since === undefined || deadLetters ? undefined : await outbox.retentionSeconds();
   if (since === undefined || seconds === undefined) return {};
@@ -114,7 +96,7 @@ async function sendAgain(
   targets: AsyncGenerator<Target>,
   { deadLetters, missing }: ReplayOptions,
   now: () => Date,
-): Promise<Omit<Replay, 'selected'>> {
+) {
   const sent = { replayed: 0, deliveries: 0, skipped: 0, skips: [] as Skip[] };
   for await (const { eventId, subscriber } of targets) {
     const order = { eventId, deadOnly: deadLetters === true, missingOnly: missing === true, at: now() };

@@ -1,6 +1,6 @@
 import { type ForceLogoutJobStatus, listForceLogouts } from '@auth-account/messaging';
 import { type CloseRecord, findCloseRecords } from '@auth-account/messaging/close-records';
-import { withQueue } from '../commands/with-queue.ts';
+import { withQueue } from '../commands/forced-logouts.ts';
 import type { RedisStore } from '../context.ts';
 import type { TraceStep } from './trace-step.ts';
 

@@ -28,8 +28,11 @@ const stateOption = () => new Option('--state <state>', 'only events in this sta
 const subscriberOption = () =>
   new Option('--subscriber <name>', 'only events that were sent to this subscriber').argParser(parseSubscriber);
 const deadOption = () => new Option('--dead-letters', 'list deliveries that were given up').conflicts('state');
+const span = 'only events made, or dead letters given up,';
 const timeOption = (flags: '--since <when>' | '--until <when>', text: string, shell: Shell) =>
-  new Option(flags, text).argParser((when: string) => parseMoment(when, shell.now()));
+  new Option(flags, `${span} ${text}`).argParser((when: string) => parseMoment(when, shell.now()));
+const sinceOption = (shell: Shell) => timeOption('--since <when>', 'since this time, such as 2h or an ISO time', shell);
+const untilOption = (shell: Shell) => timeOption('--until <when>', 'before this time', shell);
 
 const withEvents = (shell: Shell, work: (context: EventContext) => Promise<Outcome>) =>
   shell.conclude(withMongo(shell, ({ stores }) => work({ stores, now: shell.now })));
@@ -44,14 +47,8 @@ export function addEventCommands(program: Command, shell: Shell): void {
     .addOption(subscriberOption())
     .addOption(new Option('--user <id>', 'only events of this user').argParser(parseUuid))
     .addOption(deadOption())
-    .addOption(
-      timeOption(
-        '--since <when>',
-        'only events made, or dead letters given up, since this time, such as 2h or an ISO time',
-        shell,
-      ),
-    )
-    .addOption(timeOption('--until <when>', 'only events made, or dead letters given up, before this time', shell))
+    .addOption(sinceOption(shell))
+    .addOption(untilOption(shell))
     .addOption(new Option('--limit <n>', 'list at most this many').argParser(parseLimit).default(50))
     .action(({ deadLetters, limit, ...selection }) =>
       withEvents(shell, async ({ stores }) =>
@@ -80,14 +77,8 @@ function addReplay(events: Command, shell: Shell): void {
     .addOption(
       new Option('--dead-letters', 'send each event only to subscribers for which it was given up').conflicts('state'),
     )
-    .addOption(
-      timeOption(
-        '--since <when>',
-        'only events made, or dead letters given up, since this time, such as 2h or an ISO time',
-        shell,
-      ),
-    )
-    .addOption(timeOption('--until <when>', 'only events made, or dead letters given up, before this time', shell))
+    .addOption(sinceOption(shell))
+    .addOption(untilOption(shell))
     .addOption(
       new Option('--missing', 'only events that --subscriber never received because it was added later').conflicts(
         'deadLetters',
@@ -122,40 +113,29 @@ function addSettling(events: Command, shell: Shell): void {
       'list the subscribers: whether the workers have them, whether they are suspended, how many dead letters they have',
     )
     .action(() => withEvents(shell, async ({ stores }) => describeSubscribers(await listSubscribers(stores))));
-  events
-    .command('park')
-    .description("suspend a subscriber's deliveries; nothing is dropped")
-    .argument('<subscriber>', 'name of the subscriber', parseSubscriber)
-    .action((name) =>
-      withEvents(shell, async (context) => {
-        const json = await suspendSubscriber(context, name);
-        return change(json, json.parked, `${name} is suspended.`, `${name} was suspended already.`);
-      }),
-    );
-  events
-    .command('resume')
-    .description("resume a suspended subscriber's deliveries")
-    .argument('<subscriber>', 'name of the subscriber', parseSubscriber)
-    .action((name) =>
-      withEvents(shell, async (context) => {
-        const json = await resumeSubscriber(context, name);
-        return change(json, json.resumed, `${name} is resumed.`, `${name} was not suspended.`);
-      }),
-    );
-  events
-    .command('retry')
-    .description('try the events that wait for a subscriber now, evenly, instead of at the end of their pauses')
-    .argument('<subscriber>', 'name of the subscriber', parseSubscriber)
-    .action((name) =>
-      withEvents(shell, async (context) => {
-        const json = await retrySubscriber(context, name);
-        return { json, text: `The workers try what waits for ${name}.` };
-      }),
-    );
+  const add = (
+    name: string,
+    description: string,
+    run: (context: EventContext, subscriber: string) => Promise<Outcome>,
+  ) =>
+    events
+      .command(name)
+      .description(description)
+      .argument('<subscriber>', 'name of the subscriber', parseSubscriber)
+      .action((subscriber) => withEvents(shell, (context) => run(context, subscriber)));
+  add('park', "suspend a subscriber's deliveries; nothing is dropped", async (context, name) => {
+    const json = await suspendSubscriber(context, name);
+    return change(json, json.parked, `${name} is suspended.`, `${name} was suspended already.`);
+  });
+  add('resume', "resume a suspended subscriber's deliveries", async (context, name) => {
+    const json = await resumeSubscriber(context, name);
+    return change(json, json.resumed, `${name} is resumed.`, `${name} was not suspended.`);
+  });
+  const retry = 'try the events that wait for a subscriber now, evenly, instead of at the end of their pauses';
+  add('retry', retry, async (context, name) => {
+    return { json: await retrySubscriber(context, name), text: `The workers try what waits for ${name}.` };
+  });
 }
 
-const change = (json: unknown, isNew: boolean, text: string, otherwise: string): Outcome => ({
-  json,
-  text: isNew ? text : otherwise,
-  exitCode: isNew ? exitCodes.ok : exitCodes.negative,
-});
+const change = (json: unknown, isNew: boolean, text: string, otherwise: string): Outcome =>
+  isNew ? { json, text } : { json, text: otherwise, exitCode: exitCodes.negative };

@@ -1,6 +1,9 @@
 import type { SessionDocument } from '@auth-account/stores/documents';
+import { confirmedRead } from '@auth-account/stores/fenced-sessions';
 import { loadAccount } from '../accounts/load-account.ts';
-import type { Mongo } from '../context.ts';
+import { type OrderOptions, orderForceLogout } from '../commands/forced-logouts.ts';
+import type { Mongo, RedisStore } from '../context.ts';
+import { OperationError } from '../operation-error.ts';
 
 export interface ListSessionsOptions {
   /** Id or email address of the account. */
@@ -56,4 +59,22 @@ function toView(session: VisibleSession, now: Date) {
 function stateOf({ is_revoked, expires_at }: VisibleSession, now: Date): 'live' | 'expired' | 'revoked' {
   if (is_revoked) return 'revoked';
   return expires_at <= now ? 'expired' : 'live';
+}
+
+/**
+ * Ends one session by a forced logout. Throws an `OperationError`: `unknown` if there is no such session, `refused` if it
+ * has ended already, and what `orderForceLogout` throws.
+ */
+export async function revokeSession(
+  { collections, ...store }: Pick<Mongo, 'collections'> & RedisStore,
+  sessionId: string,
+  options: OrderOptions,
+) {
+  const session = await collections.sessions.findOne(
+    { _id: sessionId },
+    { ...confirmedRead, projection: { is_revoked: 1 } },
+  );
+  if (session === null) throw new OperationError('unknown', `There is no session ${sessionId}.`);
+  if (session.is_revoked) throw new OperationError('refused', `Session ${sessionId} is revoked already.`);
+  return await orderForceLogout(store, { session_id: sessionId }, options);
 }

@@ -1,2 +1,0 @@
-export { listSessions } from './list-sessions.ts';
-export { revokeSession } from './revoke-session.ts';
