@@ -65,7 +65,7 @@ function stateOf({ is_revoked, expires_at }: VisibleSession, now: Date): 'live' 
  * Ends one session by a forced logout. Throws an `OperationError`: `unknown` if there is no such session, `refused` if it
  * has ended already, and what `orderForceLogout` throws.
  */
-export async function revokeSession(
+export async function endSession(
   { collections, ...store }: Pick<Mongo, 'collections'> & RedisStore,
   sessionId: string,
   options: OrderOptions,
