@@ -91,7 +91,7 @@ test("authctl loads no driver for its version, and for a command only that comma
     );
   };
   expect(loads('/src/main.ts')).toEqual(['commander']);
-  expect(loads('/doctor-command.ts')).toEqual(['mongodb', 'ioredis', 'typebox', 'commander']);
+  expect(loads('/doctor-command.ts')).toEqual(['mongodb', 'ioredis', 'typebox']);
 });
 
 describe('the exporters of the environment', () => {

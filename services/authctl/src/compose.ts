@@ -1,45 +1,24 @@
 import { mongoConfig, redisConfig } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
+import { type Mongo, OperationError, type RedisStore, unavailable } from '@auth-account/operations';
 import {
   explainRedisError,
   failFastOptions,
   openRedis,
   type RedisClient,
-  type RedisKeys,
   redisChecks,
   redisKeys,
 } from '@auth-account/redis';
 import {
-  type Collections,
   collectionsOf,
   createDatabaseClock,
   createStores,
   createTransactionRunner,
   mongoOptions,
-  type RunTransaction,
-  type Stores,
 } from '@auth-account/stores';
 import { mongoChecks } from '@auth-account/stores/mongo-checks';
-import { type Db, MongoClient } from 'mongodb';
-import { CommandError, exitCodes } from './cli/command-error.ts';
+import { MongoClient } from 'mongodb';
 import type { Shell } from './cli/shell.ts';
-
-/** MongoDB, while a command runs. */
-export interface Mongo {
-  readonly db: Db;
-  readonly collections: Collections;
-  readonly transaction: RunTransaction;
-  readonly stores: Stores;
-  /** The time by the database's clock, whatever this machine's clock shows. */
-  readonly now: () => Date;
-}
-
-/** Redis, while a command runs. */
-export interface RedisStore {
-  readonly redis: RedisClient;
-  readonly keys: RedisKeys;
-  readonly keyPrefix: string;
-}
 
 const mongoSchema = Type.Object(mongoConfig(mongoChecks));
 const redisSchema = Type.Object(redisConfig(redisChecks));
@@ -67,7 +46,7 @@ export async function withMongo<T>(shell: Shell, work: (mongo: Mongo) => Promise
   }
 }
 
-/** Opens Redis for the work and closes it afterwards. Throws a `CommandError` if it is or becomes unreachable. */
+/** Opens Redis for the work and closes it afterwards. Throws an `OperationError` if it is or becomes unreachable. */
 export async function withRedis<T>(shell: Shell, work: (store: RedisStore) => Promise<T>): Promise<T> {
   const config = shell.config(redisSchema);
   // The slot map is read only once, because a timer for it could keep the process from ending.
@@ -81,9 +60,9 @@ export async function withRedis<T>(shell: Shell, work: (store: RedisStore) => Pr
     const { KEY_PREFIX: keyPrefix } = config;
     return await work({ redis, keys: redisKeys(keyPrefix), keyPrefix });
   } catch (error) {
-    if (error instanceof CommandError || (redis.status === 'ready' && !isTimeOut(error))) throw error;
+    if (error instanceof OperationError || (redis.status === 'ready' && !isTimeOut(error))) throw error;
     const { message } = lost.error ?? (error as Error);
-    throw new CommandError(`Redis cannot be reached: ${message}`, { exitCode: exitCodes.unavailable, cause: error });
+    throw unavailable(`Redis cannot be reached: ${message}`, error);
   } finally {
     redis.disconnect();
   }

@@ -24,8 +24,6 @@ export const subscriberConfig = Type.Object({
     default: [],
   }),
 });
-export type SubscriberConfig = Type.Static<typeof subscriberConfig>;
 
 /** The variable of the api and the worker that names identity providers. */
 export const providerSettings = Type.Object(providerConfig);
-export type ProviderSettings = Type.Static<typeof providerSettings>;

@@ -2,9 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { findFreePort } from '@auth-account/local-stack';
 import { startMailSink } from '@auth-account/local-stack/mail-sink';
 import { startProvider } from '@auth-account/local-stack/provider';
+import { checkMail, checkProviders } from '@auth-account/operations/doctor';
 import { expect, jest, test } from '@jest/globals';
-import { checkMail } from '../../../services/authctl/src/commands/doctor/check-mail.ts';
-import { checkProviders } from '../../../services/authctl/src/commands/doctor/check-providers.ts';
 import { exchangingEntry } from '../../support/api/providers.ts';
 
 const subscriberAt = (port: number, rest: object = {}) => ({

@@ -24,6 +24,7 @@ const concerned: readonly (readonly [changed: RegExp, ...tests: string[]])[] = [
   [/^(?:libs\/tokens|services\/api\/src\/security)\//, 'test/integration/api/*key*', 'test/security/forged-tokens*'],
   [/^libs\/client\//, 'test/e2e/client-*'],
   [/^services\/(worker|authctl)\//, 'test/integration/$1/*'],
+  [/^libs\/operations\//, 'test/integration/authctl/*'],
   [/^services\/push-gateway\//, 'test/integration/gateway/*'],
   [/^services\/api\/src\/audit\//, 'test/integration/api/{audit-log,metrics}*'],
   [/^services\/api\/src\/limits\//, 'test/integration/api/{limits,rate-limit}*'],

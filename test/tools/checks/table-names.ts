@@ -8,13 +8,9 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 const find = (pattern: string) => globSync(pattern, { cwd: root }).sort();
 
-/** Returns the names of events that the other services and `authctl` write. */
-function findOtherEvents(): string[] {
-  const sources = find('services/{push-gateway,worker,authctl}/src/**/*.ts').map(read).join('\n');
-  return [...sources.matchAll(/\bevent(?::| =) '([a-z]+\.[a-z_]+)'/g)].map(([, name = '']) => name);
-}
-
-const others = findOtherEvents();
+const sources = find('{services/{push-gateway,worker},libs/operations}/src/**/*.ts').map(read).join('\n');
+/** Names of events that the other services and operations of operators write. */
+const others = [...sources.matchAll(/\bevent(?::| =) '([a-z]+\.[a-z_]+)'/g)].map(([, name = '']) => name);
 const events = new Set([...Object.keys(auditEvents), ...others]);
 const families = new Set(Array.from(events, (name) => name.replace(/\..*/, '')));
 

@@ -33,3 +33,10 @@ export function parseLimit(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
   return Number(text);
 }
+
+/** Creates a parser that takes a text as it is, unless a rule finds a fault in it. */
+export const parseUnless = (findFault: (text: string) => string | undefined) => (text: string) => {
+  const fault = findFault(text);
+  if (fault !== undefined) throw new InvalidArgumentError(fault);
+  return text;
+};

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { type Config, loadConfig } from '@auth-account/config';
 import type { TObject } from '@auth-account/contracts/type';
+import type { Plan } from '@auth-account/operations';
 import { CommandError, type ExitCode, exitCodes } from './command-error.ts';
 import { findLocalStack } from './local-stack.ts';
 import type { Terminal } from './terminal.ts';
@@ -12,6 +13,12 @@ export interface Outcome {
   /** Text for people; ends without a line break. */
   readonly text: string;
   readonly exitCode?: ExitCode;
+}
+
+interface ConfirmOptions {
+  /** True if the command line confirms the plan. */
+  readonly yes?: true | undefined;
+  readonly remarks?: readonly string[];
 }
 
 /** Everything external that the commands use: the terminal, the clock, the environment. */
@@ -26,10 +33,11 @@ export interface Shell {
   /** Prints the outcome, and stores the exit code. */
   conclude(outcome: Outcome | Promise<Outcome>): Promise<void>;
   /**
-   * Asks for a confirmation, and throws if the answer is no. If nobody can be asked, throws an error that names
-   * `--yes`.
+   * Runs the plan. First asks for a confirmation if the plan needs one and the command line does not give it, and throws
+   * if the answer is no. If nobody can be asked, throws an error that names `--yes`. `remarks` are printed above the
+   * question.
    */
-  confirm(question: string): Promise<void>;
+  carryOut<T>(plan: Plan<T>, options?: ConfirmOptions): Promise<T>;
   exitCode(): ExitCode;
 }
 
@@ -49,13 +57,18 @@ export function createShell(terminal: Terminal, isJson: () => boolean): Shell {
       exitCode = code;
       terminal.stdout.write(`${isJson() ? JSON.stringify(json, undefined, 2) : text}\n`);
     },
-    async confirm(question) {
-      if (!terminal.isInteractive)
-        throw new CommandError(`${question} Nobody can be asked: give --yes`, { exitCode: exitCodes.usage });
-      const lines = createInterface({ input: terminal.stdin, output: terminal.stderr });
-      const answer = await lines.question(`${question} [y/N] `).finally(() => lines.close());
-      if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was done.');
+    async carryOut({ question, run }, { yes, remarks = [] } = {}) {
+      if (question !== undefined && !yes) await confirm(terminal, [...remarks, question].join('\n'));
+      return await run();
     },
     exitCode: () => exitCode,
   };
+}
+
+async function confirm({ stdin, stderr, isInteractive }: Terminal, question: string): Promise<void> {
+  if (!isInteractive)
+    throw new CommandError(`${question} Nobody can be asked: give --yes`, { exitCode: exitCodes.usage });
+  const lines = createInterface({ input: stdin, output: stderr });
+  const answer = await lines.question(`${question} [y/N] `).finally(() => lines.close());
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was done.');
 }

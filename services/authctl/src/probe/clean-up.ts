@@ -1,5 +1,5 @@
+import type { Mongo } from '@auth-account/operations';
 import { emailKey } from '@auth-account/stores';
-import type { Mongo } from '../compose.ts';
 import { probeEmails } from './probe-accounts.ts';
 import { awaitDelivery, removeOldEvents } from './probe-events.ts';
 import type { ProbePlan } from './probe-plan.ts';

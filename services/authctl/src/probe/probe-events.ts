@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Mongo } from '@auth-account/operations';
 import type { Collections } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import type { ClientSession, Filter } from 'mongodb';
-import type { Mongo } from '../compose.ts';
 import { isProbeRequestId } from './probe-accounts.ts';
 
 interface SettledEvent {

@@ -1,6 +1,6 @@
+import type { Mongo } from '@auth-account/operations';
 import { firstIdOf, type UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
-import type { Mongo } from '../compose.ts';
 import { deleteEvents, findEvents } from './probe-events.ts';
 
 /** Result of a removal. `shared`: the group has another user, so the account is not a probe's and is left alone. */

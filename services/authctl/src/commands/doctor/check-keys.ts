@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
+import { type Finding, failed, ok, warning } from '@auth-account/operations/doctor';
 import { loadKeyFile } from '@auth-account/tokens';
 import type { KeyConfig } from '../../config.ts';
 import { type KeyKind, keyKinds, kindTraits } from '../keys/key-kinds.ts';
-import { type Finding, failed, ok, warning } from './finding.ts';
 
 /** Checks the key files that the environment names. */
 export async function checkKeys(config: KeyConfig): Promise<Finding[]> {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import type { Mongo } from '@auth-account/operations';
 import { CommandError, exitCodes } from '../../cli/command-error.ts';
 import { openProgress } from '../../cli/progress.ts';
 import type { Outcome, Shell } from '../../cli/shell.ts';
 import { fieldList } from '../../cli/table.ts';
-import type { Mongo } from '../../compose.ts';
 import { type ImportRecord, parseImportRecord } from './parse-import-record.ts';
 import { formatOf, type ImportFormat, readRecords } from './read-records.ts';
 import { type BatchOptions, writeBatch } from './write-batch.ts';

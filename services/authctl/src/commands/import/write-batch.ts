@@ -1,9 +1,9 @@
 import { createRegisteredEvent } from '@auth-account/messaging';
+import type { Mongo } from '@auth-account/operations';
 import { isDuplicateKey } from '@auth-account/stores';
 import type { GroupDocument, UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import { v7 } from 'uuid';
-import type { Mongo } from '../../compose.ts';
 import type { ImportRecord } from './parse-import-record.ts';
 import { type BatchPlan, type Foreseen, type PlanOptions, planBatch } from './plan-batch.ts';
 

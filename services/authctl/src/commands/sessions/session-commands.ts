@@ -1,11 +1,10 @@
-import { confirmedRead } from '@auth-account/stores/fenced-sessions';
+import { endSession, listSessions } from '@auth-account/operations/sessions';
 import { type Command, Option } from '@commander-js/extra-typings';
-import { CommandError } from '../../cli/command-error.ts';
 import { parseMoment, parseUuid } from '../../cli/parse-arguments.ts';
-import type { Shell } from '../../cli/shell.ts';
+import type { Outcome, Shell } from '../../cli/shell.ts';
+import { table } from '../../cli/table.ts';
 import { withMongo, withStores } from '../../compose.ts';
-import { orderForceLogout, reasonOption, requestIdOption, timeoutOption } from '../force-logout/order-force-logout.ts';
-import { listSessions } from './list-sessions.ts';
+import { order, reasonOption, requestIdOption, timeoutOption } from '../force-logout/order-options.ts';
 
 /** Adds the commands `sessions …`. */
 export function addSessionCommands(program: Command, shell: Shell): void {
@@ -18,7 +17,9 @@ export function addSessionCommands(program: Command, shell: Shell): void {
       parseMoment(text, shell.now()),
     )
     .action((options) =>
-      shell.conclude(withMongo(shell, ({ collections }) => listSessions(collections, options, shell.now()))),
+      shell.conclude(
+        list(withMongo(shell, ({ collections }) => listSessions({ collections, now: shell.now }, options))),
+      ),
     );
   sessions
     .command('revoke')
@@ -27,15 +28,24 @@ export function addSessionCommands(program: Command, shell: Shell): void {
     .addOption(reasonOption())
     .addOption(requestIdOption())
     .addOption(timeoutOption())
-    .action((session_id, asked) =>
-      shell.conclude(
-        withStores(shell, async ({ collections, ...redis }) => {
-          const options = { ...confirmedRead, projection: { is_revoked: 1 } } as const;
-          const session = await collections.sessions.findOne({ _id: session_id }, options);
-          if (session === null) throw new CommandError(`There is no session ${session_id}.`);
-          if (session.is_revoked) throw new CommandError(`Session ${session_id} is revoked already.`);
-          return await orderForceLogout(redis, { session_id }, asked);
-        }),
-      ),
+    .action((sessionId, given) =>
+      shell.conclude(withStores(shell, (stores) => order(given, (options) => endSession(stores, sessionId, options)))),
     );
+}
+
+async function list(listed: ReturnType<typeof listSessions>): Promise<Outcome> {
+  const json = await listed;
+  const rows = json.sessions.map((row) => [
+    row.session_id,
+    row.state,
+    row.platform,
+    row.device_name,
+    row.created_at,
+    row.last_used_at,
+    row.revoked_at,
+    row.revoked_reason,
+    row.revoked_request_id,
+  ]);
+  const head = ['session', 'state', 'platform', 'device', 'created', 'last used', 'ended', 'reason', 'by request'];
+  return { json, text: rows.length === 0 ? 'No sessions.' : table(head, rows) };
 }

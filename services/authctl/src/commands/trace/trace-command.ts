@@ -1,12 +1,10 @@
+import { type Trace, traceRequest } from '@auth-account/operations/trace';
 import { type Command, Option } from '@commander-js/extra-typings';
-import { CommandError, exitCodes } from '../../cli/command-error.ts';
+import { exitCodes } from '../../cli/command-error.ts';
 import { parseMoment } from '../../cli/parse-arguments.ts';
 import type { Outcome, Shell } from '../../cli/shell.ts';
+import { table } from '../../cli/table.ts';
 import { withMongo, withRedis } from '../../compose.ts';
-import { findEventSteps } from './event-steps.ts';
-import { findRedisSteps } from './redis-steps.ts';
-import { findSessionSteps } from './session-steps.ts';
-import { type TraceStep, toTimeline } from './timeline.ts';
 
 /** Adds the command `trace`. */
 export function addTraceCommand(program: Command, shell: Shell): void {
@@ -20,42 +18,25 @@ export function addTraceCommand(program: Command, shell: Shell): void {
     )
     .argument('<request_id>', 'its X-Request-ID')
     .addOption(since)
-    .action((requestId, options) => shell.conclude(traceRequest(shell, requestId, options.since)));
+    .action((requestId, options) => shell.conclude(trace(shell, requestId, options.since)));
 }
 
-/**
- * Shows everything that was stored about a request since that time, as a timeline. If Redis is unreachable, the output
- * names the missing part and shows the rest. Throws a `CommandError` if nothing is stored.
- */
-async function traceRequest(shell: Shell, requestId: string, since: Date): Promise<Outcome> {
-  const [stored, closes] = await Promise.all([
-    withMongo(shell, async (mongo) => {
-      const found = [findEventSteps(mongo, requestId), findSessionSteps(mongo.collections, requestId, since)];
-      return (await Promise.all(found)).flat();
-    }),
-    fromRedis(shell, requestId, since),
-  ]);
-  const steps = [...stored, ...closes.steps];
-  if (steps.length === 0) throw nothing(requestId, since, closes.gaps);
-  const exitCode = closes.gaps.length > 0 ? exitCodes.unavailable : exitCodes.ok;
-  return { ...toTimeline(requestId, steps, closes.gaps), exitCode };
+/** Prints what was stored. If Redis is unreachable, the output names the missing part. */
+async function trace(shell: Shell, requestId: string, since: Date): Promise<Outcome> {
+  const found = await withMongo(shell, (mongo) =>
+    traceRequest({ ...mongo, useRedis: (work) => withRedis(shell, work) }, { requestId, since }),
+  );
+  const exitCode = found.gaps.length > 0 ? exitCodes.unavailable : exitCodes.ok;
+  return { json: found, text: toTimeline(found), exitCode };
 }
 
-function nothing(requestId: string, since: Date, gaps: readonly string[]): CommandError {
-  const known = gaps.length > 0 ? ` Not known: ${gaps.join('; ')}` : '';
-  const message = `Nothing is stored of request ${requestId} since ${since.toISOString()}.${known}`;
-  return new CommandError(message, { exitCode: gaps.length > 0 ? exitCodes.unavailable : exitCodes.negative });
+function toTimeline({ request_id, steps, gaps }: Trace): string {
+  const rows = steps.map(({ at, after_ms, what, ...facts }) => [at, `+${after_ms} ms`, what, describe(facts)]);
+  const notes = gaps.map((gap) => `Not known: ${gap}`);
+  return [`Request ${request_id}`, table(['at', 'after', 'what', 'facts'], rows), ...notes].join('\n');
 }
 
-async function fromRedis(
-  shell: Shell,
-  requestId: string,
-  since: Date,
-): Promise<{ readonly steps: TraceStep[]; readonly gaps: string[] }> {
-  try {
-    return { steps: await withRedis(shell, (store) => findRedisSteps(store, requestId, since)), gaps: [] };
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    return { steps: [], gaps: [`forced logouts and closed streams (${error.message})`] };
-  }
+function describe(facts: Readonly<Record<string, unknown>>): string {
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
+  return known.map(([name, value]) => `${name}=${value}`).join(' ');
 }

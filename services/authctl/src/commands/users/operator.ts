@@ -1,22 +1,17 @@
 import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { findNameFault } from '@auth-account/operations';
 import { createAuditLog, createLogger, type WriteAudit } from '@auth-account/telemetry';
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import { CommandError, exitCodes } from '../../cli/command-error.ts';
+import { parseUnless } from '../../cli/parse-arguments.ts';
 import type { Shell } from '../../cli/shell.ts';
 import { auditConfig } from '../../config.ts';
-
-function parseOperator(text: string): string {
-  if (!/^[^\p{Cc}\p{Cs}]{1,128}$/u.test(text)) {
-    throw new InvalidArgumentError('It must have 1 to 128 characters, none of them a control character.');
-  }
-  return text;
-}
 
 /** Option of every command that changes an account. */
 export const asOption = () =>
   new Option('--as <name>', "operator's name for the audit log; default: the user of the operating system").argParser(
-    parseOperator,
+    parseUnless(findNameFault),
   );
 
 /** Returns the operator's name. Throws a `CommandError` if no name was given and the operating system knows none. */

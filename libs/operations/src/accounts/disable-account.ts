@@ -1,0 +1,46 @@
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { ClientSession } from 'mongodb';
+import { type AccountChange, type AccountContext, accountChanged, planChange, refused } from './change-account.ts';
+import { type EndingContext, endSessions } from './end-sessions.ts';
+
+const reason = 'account_disabled';
+
+/**
+ * Plans to disable an account, and to end its sessions in the same transaction. The transaction writes the user's
+ * document, as every login does, so that no login is missed. Then the streams are closed. If Redis can't be reached, the
+ * worker closes them later. Throws what `planChange` throws, `refused` if the account is disabled already.
+ */
+export function planDisable(context: EndingContext, idOrEmail: string) {
+  const refuse = ({ _id, disabled_at }: UserDocument) => {
+    if (disabled_at !== undefined) throw refused(`The account ${_id} is disabled already.`);
+  };
+  const change = async (made: AccountChange) => {
+    const { transaction, stores, user, name, at, requestId } = made;
+    const { _id: user_id } = user;
+    const disabled = { at, reason: made.reason, by: name };
+    const work = async (session: ClientSession) => {
+      const isDone = await stores.users.disable(user_id, disabled, session);
+      if (!isDone) throw accountChanged(user);
+      return (await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session)).ended;
+    };
+    const isCommitted = () => stores.users.isDisabledSince(user_id, at);
+    const hold = stores.sessions.holdOf([user_id]);
+    const sessionIds = await transaction(work, { isCommitted, hold });
+    const facts = { disabled_at: at };
+    return endSessions(context, made, { event: 'account.disabled', sessionIds, reason, facts });
+  };
+  return planChange(context, idOrEmail, { refuse, change });
+}
+
+/**
+ * Plans to let a disabled account log in again. Throws what `planChange` throws. The plan's run throws an
+ * `OperationError` of the kind `refused` if the account is not disabled.
+ */
+export function planEnable(context: AccountContext, idOrEmail: string) {
+  const change = async ({ stores, user: { _id: user_id }, reason: why, requestId, audit }: AccountChange) => {
+    if (!(await stores.users.enable(user_id))) throw refused(`The account ${user_id} is not disabled.`);
+    audit({ event: 'account.enabled', operator_reason: why });
+    return { user_id, request_id: requestId };
+  };
+  return planChange(context, idOrEmail, { change });
+}
