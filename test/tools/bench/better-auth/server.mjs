@@ -73,7 +73,7 @@ async function seed(req, res) {
   while (made.length < count) {
     made.push(...(await Promise.all(Array.from({ length: Math.min(50, count - made.length) }, make))));
   }
-  res.end(JSON.stringify({ data: made }));
+  res.setHeader('Content-Type', 'application/json').end(JSON.stringify(made));
 }
 
 server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ listening: server.address().port })));

@@ -1,22 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Returns the bytes of a process's resident memory, in user space only. */
-function residentBytes(pid: number): number {
-  return kibibytes(`/proc/${pid}/status`, 'VmRSS');
-}
-
-/** Bytes of the whole machine's kernel memory for connections. */
-export interface KernelMemory {
-  /** TCP's buffers (/proc/net/sockstat). */
-  readonly tcpBuffers: number;
-  /** Sockets, descriptors and the like (Slab of /proc/meminfo). */
-  readonly slab: number;
-}
-
-export function kernelMemory(): KernelMemory {
+/**
+ * Returns the bytes of the whole machine's kernel memory for connections: TCP's buffers (/proc/net/sockstat); and
+ * sockets, descriptors and the like (Slab of /proc/meminfo).
+ */
+export function kernelMemory() {
   const pages = Number(/^TCP:.* mem (\d+)/m.exec(readFileSync('/proc/net/sockstat', 'utf8'))?.[1] ?? 0);
-  return { tcpBuffers: pages * 4_096, slab: kibibytes('/proc/meminfo', 'Slab') };
+  return { tcpBuffers: pages * 4_096, slab: bytesIn('/proc/meminfo', 'Slab') };
 }
 
 /** The CPU milliseconds of a process's threads so far, by thread id. */
@@ -71,7 +62,7 @@ const maxMs = 30_000;
  * memory.
  */
 export async function settledBytes(pids: readonly number[]): Promise<number> {
-  const sum = () => pids.reduce((bytes, pid) => bytes + residentBytes(pid), 0);
+  const sum = () => pids.reduce((bytes, pid) => bytes + bytesIn(`/proc/${pid}/status`, 'VmRSS'), 0);
   const end = performance.now() + maxMs;
   const seen = [sum()];
   for (;;) {
@@ -84,7 +75,8 @@ export async function settledBytes(pids: readonly number[]): Promise<number> {
   }
 }
 
-function kibibytes(file: string, name: string): number {
+/** Returns the bytes that a file such as /proc/PID/status has under this name. `VmRSS` is the resident memory. */
+export function bytesIn(file: string, name: string): number {
   const found = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1];
   if (found === undefined) throw new Error(`${file} has no ${name}`);
   return Number(found) * 1_024;

@@ -1,5 +1,15 @@
 import { totalmem } from 'node:os';
-import { MongoClient } from 'mongodb';
+import { type Document, MongoClient } from 'mongodb';
+
+/** Runs a command of an administrator. */
+export async function adminCommand(uri: string, command: Document): Promise<Document> {
+  const mongo = new MongoClient(uri);
+  try {
+    return await mongo.db('admin').command(command);
+  } finally {
+    await mongo.close();
+  }
+}
 
 const halfOfMemoryMib = Math.floor(totalmem() / 2 ** 20 / 2);
 
@@ -14,10 +24,5 @@ export const fillingCacheMib = halfOfMemoryMib;
 
 /** Changes the cache's size while MongoDB runs. The test servers start with 256 MiB. */
 export async function setMongoCache(uri: string, mib: number): Promise<void> {
-  const mongo = new MongoClient(uri);
-  try {
-    await mongo.db('admin').command({ setParameter: 1, wiredTigerEngineRuntimeConfig: `cache_size=${mib}M` });
-  } finally {
-    await mongo.close();
-  }
+  await adminCommand(uri, { setParameter: 1, wiredTigerEngineRuntimeConfig: `cache_size=${mib}M` });
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { processEnvironment } from '../../../support/processes/process-environment.ts';
 
 /** A server under load. */
 export interface ServerProcess {
@@ -9,18 +10,16 @@ export interface ServerProcess {
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
-export interface ServerOptions {
-  /** The program and its arguments. */
-  readonly command: readonly [string, ...string[]];
-  readonly env: NodeJS.ProcessEnv;
-  /** Finds the port in the line that the server prints when it listens. */
-  readonly listening: RegExp;
-}
-
-/** Starts a server, and waits until it listens. If it ends instead, throws an error with its output. */
-export async function startServer({ command, env, listening }: ServerOptions): Promise<ServerProcess> {
-  const [program, ...args] = command;
-  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+/**
+ * Starts a server by a command, and waits until it prints that it listens, with its port. If it ends instead, throws an
+ * error with its output.
+ */
+export async function startServer(
+  [program, ...args]: readonly [string, ...string[]],
+  listening: RegExp,
+  env: Readonly<Record<string, string>>,
+): Promise<ServerProcess> {
+  const child = spawn(program, args, { env: { ...processEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = once(child, 'exit');
   const port = Promise.withResolvers<number>();
   let output = '';
@@ -30,7 +29,7 @@ export async function startServer({ command, env, listening }: ServerOptions): P
     if (found !== undefined) port.resolve(Number(found));
   };
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', read);
-  exited.then(() => port.reject(new Error(`${command.join(' ')} ended before it listened: ${output}`)), port.reject);
+  exited.then(() => port.reject(new Error(`${program} ${args.join(' ')} ended at once: ${output}`)), port.reject);
   return {
     port: await port.promise,
     pid: child.pid ?? 0,

@@ -1,9 +1,3 @@
-/** A section of the page. */
-export interface Section {
-  readonly heading: string;
-  readonly text: string;
-}
-
 export function paragraphs(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
