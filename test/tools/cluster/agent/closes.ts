@@ -1,8 +1,15 @@
 import { bearer, dataOf } from '../../../support/api/api-driver.ts';
 import type { StreamClient } from '../../../support/gateway/push-client.ts';
 import { apiAt } from './ask.ts';
-import type { CloseReport, Target } from './protocol.ts';
-import { logIn, openStream, register, type Session, type StreamCredentials } from './sessions.ts';
+import { logIn, openStream, register, type Session, type StreamCredentials, type Target } from './sessions.ts';
+
+interface CloseReport {
+  readonly signInMethod: string;
+  /** The code and reason of the close, or the answer to a refused handshake. */
+  readonly end: string;
+  /** Milliseconds from the request that ends the stream to the close frame. */
+  readonly ms: number;
+}
 
 /**
  * Ends a stream in each way that an app can cause, and reports how each end arrives. Does not use the client of apps,
@@ -50,4 +57,19 @@ async function refusalOf(push: string, session: Session, by: StreamCredentials):
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/**
+ * Opens a stream with each part of the handshake that may carry the token, never renews the token, and reports how the
+ * streams end, so tokens must be short-lived. The reported times begin at the login.
+ */
+export function outliveTokens({ api, push }: Target): Promise<CloseReport[]> {
+  async function end(by: StreamCredentials): Promise<CloseReport> {
+    const { email } = await register(api);
+    const start = performance.now();
+    const { closed } = await openStream(push, await logIn(api, email), by);
+    const { code, reason, at } = await closed;
+    return { signInMethod: `token by ${by}`, end: `${code} ${reason}`, ms: at - start };
+  }
+  return Promise.all([end('header'), end('subprotocol')]);
 }

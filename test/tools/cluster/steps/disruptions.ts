@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { waitUntil } from '@auth-account/local-stack';
 import type { Cluster } from '../cluster.ts';
-import { isOver, isReady, type Kubernetes, type Pod } from '../kubernetes.ts';
-import { assertMoved, assertNothingLost, describeSeen, fleetSize, underLoad } from '../under-load.ts';
+import { isOver, isReady, type Kubernetes, type Pod, secondsSince, services } from '../kubernetes.ts';
+import { assertMoved, assertNothingLost, assertOpen, describeSeen, underLoad } from '../under-load.ts';
 
 /**
  * Checks evictions by the API, as in a node's drain. The disruption budget refuses a second eviction while the first
@@ -58,15 +58,15 @@ export async function checkKubeletEviction({ reporter, kubernetes, agent }: Clus
       const start = performance.now();
       await Promise.all(
         targets.map(async (target) => {
-          await kubernetes.kubectl(['exec', target.name, '-c', target.component, '--', 'node', '-e', fill]);
+          await kubernetes.runInPod(target.name, target.component, fill);
           const message = await waitForEviction(kubernetes, target.name);
-          messages.push(`${target.name} after ${((performance.now() - start) / 1_000).toFixed(0)} s: ${message}`);
+          messages.push(`${target.name} after ${secondsSince(start)} s: ${message}`);
         }),
       );
-      await Promise.all(targets.map(({ component }) => kubernetes.settled(component)));
+      await kubernetes.allSettled(targets.map(({ component }) => component));
     });
     await kubernetes.kubectl(['delete', 'pod', ...targets.map((target) => target.name), '--ignore-not-found']);
-    assert.equal(seen.fleet.open, fleetSize, 'streams that are open again');
+    assertOpen(seen);
     return [...messages, ...describeSeen(seen)];
   });
 }
@@ -89,4 +89,34 @@ async function waitForEviction({ read }: Kubernetes, name: string): Promise<stri
   };
   await waitUntil(isEvicted, { what: `the kubelet has evicted ${name}`, timeoutMs: limitMs, intervalMs: 1_000 });
   return `${reason} (${phase})`;
+}
+
+/** A program that sends SIGKILL to the child of a container's init. It spares the processes of `exec`. */
+const kill = `const { readdirSync, readFileSync } = require('node:fs');
+for (const pid of readdirSync('/proc').filter((name) => Number(name) > 1)) {
+  const stat = readFileSync('/proc/' + pid + '/stat', 'utf8');
+  if (stat.slice(stat.lastIndexOf(')')).split(' ')[2] === '1') process.kill(Number(pid), 'SIGKILL');
+}`;
+
+/** Kills a process of each service without warning. The effect on its clients is reported, and recovery is required. */
+export async function checkKills({ reporter, kubernetes, agent }: Cluster): Promise<void> {
+  for (const component of services) {
+    await reporter.check(
+      `SIGKILL of ${component}: it is back, and so are the streams (failures are counted)`,
+      async () => {
+        const { name } = await firstReady(kubernetes, component);
+        const restarts = async (): Promise<number> =>
+          (await kubernetes.read(['get', 'pod', name])).status.containerStatuses[0].restartCount;
+        const before = await restarts();
+        const seen = await underLoad(agent, async () => {
+          await kubernetes.runInPod(name, component, kill);
+          const isRestarted = async () => (await restarts()) > before;
+          await waitUntil(isRestarted, { what: `${name} has restarted`, timeoutMs: 30_000, intervalMs: 500 });
+          await kubernetes.settled(component);
+        });
+        assertOpen(seen);
+        return describeSeen(seen);
+      },
+    );
+  }
 }
