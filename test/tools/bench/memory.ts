@@ -73,7 +73,9 @@ const mib = (bytes: number) => bytes / 2 ** 20;
 
 /** Reads the memory of a process that runs heap-probe.ts. */
 async function readMemory(pid: number): Promise<ProcessMemory> {
-  const [resident, files, anonymous] = ['VmRSS', 'RssFile', 'RssAnon'].map((name) => mib(bytesIn(`/proc/${pid}/status`, name)));
+  const [resident, files, anonymous] = ['VmRSS', 'RssFile', 'RssAnon'].map((name) =>
+    mib(bytesIn(`/proc/${pid}/status`, name)),
+  );
   const file = join(reports, `${pid}.json`);
   rmSync(file, { force: true });
   process.kill(pid, 'SIGUSR2');
