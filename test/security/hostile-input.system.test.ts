@@ -8,7 +8,7 @@ import { type Exchange, exchange } from '../support/gateway/raw-connection.ts';
 import { send } from '../support/http-client.ts';
 import { type ServiceProcess, startApiProcess, startGatewayProcess } from '../support/processes/service-process.ts';
 import { startTestStack, type TestStack } from '../support/processes/test-stack.ts';
-import { percentilesOf } from '../tools/bench/push/percentiles.ts';
+import { percentilesOf } from '../tools/bench/report/figures.ts';
 import { bodyAttacks, oddRequests } from './hostile/body-attacks.ts';
 import { frameAttacks, oddFrames } from './hostile/frame-attacks.ts';
 import { type Attack, headerFloods, malformedHeads, smugglingAttacks } from './hostile/http-attacks.ts';

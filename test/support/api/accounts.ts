@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Answer } from '../http-client.ts';
-import { type ApiDriver, bearer, dataOf } from './api-driver.ts';
+import { type ApiDriver, bearer, dataOf, type Operations } from './api-driver.ts';
 
 /** Returns the header of a device that holds a secret of its own. */
 export const newDevice = () => ({ 'X-Device-Secret': randomBytes(16).toString('base64url') });
@@ -12,6 +12,9 @@ export function newEmail(): string {
   return `cook-${randomUUID()}@example.com`;
 }
 
+/** A driver with answers of any kind. */
+type AnyDriver = Operations<Pick<Answer, 'status' | 'json'>>;
+
 export interface Account {
   readonly email: string;
   readonly user_id: string;
@@ -19,7 +22,7 @@ export interface Account {
 }
 
 /** Registers a household. Throws if the answer is not 201. */
-export async function registerAccount(api: ApiDriver, email = newEmail()): Promise<Account> {
+export async function registerAccount(api: AnyDriver, email = newEmail()): Promise<Account> {
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' } as const;
   const { user_id, home_group_id } = await dataOf(api.registerAccount(body), 201);
   return { email, user_id, home_group_id };
@@ -35,7 +38,7 @@ export interface TokenPair {
 }
 
 /** Logs in. Throws if the answer is not 200. */
-export function logIn(api: ApiDriver, email: string, fields: object = {}): Promise<TokenPair> {
+export function logIn(api: AnyDriver, email: string, fields: object = {}): Promise<TokenPair> {
   return dataOf(api.logIn({ email, password, ...fields }));
 }
 

@@ -1,22 +1,21 @@
 import { writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startTestServers, type TestServers } from '../../support/stores/start-test-servers.ts';
+import { installCommand, installSeparately } from '../separate-install.ts';
+import { betterAuthDirectory, betterAuthVersion } from './cost/better-auth.ts';
 import { measureOperations } from './cost/measure-operations.ts';
-import { roomyCacheMib, setMongoCache } from './cost/mongo-cache.ts';
-import { findOperation, measuringOrder } from './cost/operations.ts';
-import { peers } from './cost/peers.ts';
-import { measureEventLatency } from './events/measure-event-latency.ts';
+import { findOperations, measuringOrder } from './cost/operations.ts';
+import { project } from './cost/own-candidate.ts';
 import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
-import { installPeer, isInstalled, peerInstallCommand } from './peers/peer-installs.ts';
-import { maxStreamsPerProcess } from './push/descriptor-limit.ts';
+import { otherUse, readCpuCounters, waitForQuiet } from './machine/cpu-counters.ts';
+import { describeMachine } from './machine/describe-machine.ts';
+import { roomyCacheMib, setMongoCache } from './machine/mongo.ts';
+import { measureEvents } from './push/measure-events.ts';
 import { measureLogouts } from './push/measure-logouts.ts';
 import { measureStreams } from './push/measure-streams.ts';
-import { otherUse, readCpuCounters } from './quiet/cpu-counters.ts';
-import { waitForQuiet } from './quiet/wait-for-quiet.ts';
 import { benchmarksPage } from './report/benchmarks-page.ts';
-import { describeMachine } from './report/machine.ts';
-import type { BenchResults, PushResult, Surroundings } from './report/results.ts';
+import type { BenchResults, Surroundings } from './report/results.ts';
 
 /**
  * `npm run bench [-- options]`: starts everything, measures all candidates in one run, prints the results, and writes
@@ -28,11 +27,9 @@ import type { BenchResults, PushResult, Surroundings } from './report/results.ts
  * - `--wait SECONDS`: longest wait for a quiet machine, of all parts together (180)
  * - `--users LIST`: numbers of users in the store, rising (100000,1000000)
  * - `--streams LIST`: numbers of streams on one gateway, rising (1000,5000,10000,19000)
- * - `--logouts N`: logouts per second at the api, for ten seconds (200)
- * - `--install-peers`: installs missing peers from npm, which are otherwise left out
+ * - `--install-peers`: installs better-auth from npm if it is missing, which is otherwise left out
  * - `--growth-data DIRECTORY`: directory of the growing store's files, for more users than memory can hold (default:
  *   a file system in memory, if there is one with enough space)
- * - `--json FILE`: writes the results to the file
  * - `--docs DIRECTORY`: directory of the page; with this option it is written even if only some parts were measured
  */
 const { values } = parseArgs({
@@ -42,36 +39,26 @@ const { values } = parseArgs({
     wait: { type: 'string', default: '180' },
     users: { type: 'string', default: '100000,1000000' },
     streams: { type: 'string', default: '1000,5000,10000,19000' },
-    logouts: { type: 'string', default: '200' },
     'install-peers': { type: 'boolean', default: false },
     'growth-data': { type: 'string' },
-    json: { type: 'string' },
     docs: { type: 'string' },
   },
 });
 const parts = ['operations', 'events', 'push', 'growth'] as const;
 const only = values.only.split(',');
-const singles = measuringOrder.filter((name) => only.some((wanted) => findOperation(wanted) === name));
-const unknown = only.filter((name) => findOperation(name) === undefined && !parts.some((part) => part === name));
-if (unknown.length > 0) {
-  throw new Error(`--only knows ${[...parts, ...measuringOrder].join(', ')}, not ${unknown.join(', ')}`);
-}
+const singles = findOperations(values.only, parts);
 const numbers = (list: string) => list.split(',').map(Number);
-const seconds = Number(values.seconds);
-const project = resolve(import.meta.dirname, '../../..');
-const eventCount = 200;
-const growth = { rounds: 11, count: 300 };
 const log = (line: string) => console.error(line);
 
-const leftOut: string[] = [];
-if (isWanted('operations')) for (const { name } of peers) provide(name);
+if (isWanted('operations') && betterAuthVersion() === undefined) {
+  if (values['install-peers']) installSeparately(betterAuthDirectory);
+  else log(`left out, as it is not installed: better-auth (${installCommand(betterAuthDirectory)})`);
+}
 const begun = performance.now();
 const servers = await startTestServers();
 try {
-  const results = await measure(servers);
-  const page = benchmarksPage(results);
+  const page = benchmarksPage(await measure(servers));
   console.log(page);
-  if (values.json) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
   const isWhole = parts.every((part) => only.includes(part));
   if (isWhole || values.docs) await writeFile(join(values.docs ?? join(project, 'docs'), 'benchmarks.md'), page);
 } finally {
@@ -82,19 +69,8 @@ function isWanted(part: (typeof parts)[number]): boolean {
   return only.includes(part) || (part === 'operations' && singles.length > 0);
 }
 
-function provide(name: string): void {
-  if (isInstalled(name)) return;
-  if (values['install-peers']) {
-    log(`installing ${name}`);
-    installPeer(name);
-    return;
-  }
-  log(`left out, as it is not installed: ${name} (${peerInstallCommand(name)})`);
-  leftOut.push(name);
-}
-
 async function measure(running: TestServers): Promise<BenchResults> {
-  const machine = await describeMachine(running, new Date());
+  const machine = await describeMachine(running);
   await setMongoCache(running.mongo.uri, roomyCacheMib);
   const surroundings: Surroundings[] = [];
   let maxWait = Number(values.wait);
@@ -110,14 +86,16 @@ async function measure(running: TestServers): Promise<BenchResults> {
     return { [name]: result };
   };
   const names = only.includes('operations') ? measuringOrder : singles;
-  const installed = peers.filter(({ name }) => !leftOut.includes(name));
   const measured = {
-    ...(await part('operations', () => measureOperations(running, { project, names, seconds, peers: installed, log }))),
-    ...(await part('events', () => measureEventLatency(eventCount))),
-    ...(await part('push', measurePush)),
+    ...(await part('operations', () => measureOperations(running, { names, seconds: Number(values.seconds), log }))),
+    ...(await part('events', measureEvents)),
+    ...(await part('push', async () => ({
+      streams: await measureStreams(numbers(values.streams), log),
+      logouts: await measureLogouts(running.keys),
+    }))),
     ...(await part('growth', () => measureStoreGrowth(running))),
   };
-  return { machine, leftOut, minutes: (performance.now() - begun) / 60_000, surroundings, ...measured };
+  return { machine, minutes: (performance.now() - begun) / 60_000, surroundings, ...measured };
 }
 
 /** Measures growth, on separate servers if `--growth-data` names a directory. */
@@ -125,18 +103,8 @@ async function measureStoreGrowth(running: TestServers): Promise<GrowthLevel[]> 
   const parent = values['growth-data'];
   const own = parent === undefined ? undefined : await startTestServers(undefined, { parent });
   try {
-    return await measureGrowth(own ?? running, { ...growth, project, sizes: numbers(values.users), log });
+    return await measureGrowth(own ?? running, numbers(values.users), log);
   } finally {
     await own?.stop();
   }
-}
-
-async function measurePush(): Promise<PushResult> {
-  const limit = await maxStreamsPerProcess();
-  const sizes = numbers(values.streams).filter((size) => size <= limit);
-  const perSecond = Number(values.logouts);
-  return {
-    streams: await measureStreams({ sizes, log }),
-    logouts: await measureLogouts({ single: 300, warmUp: 2_000, perSecond, seconds: 10, log }),
-  };
 }

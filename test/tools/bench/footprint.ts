@@ -23,11 +23,13 @@ const { values } = parseArgs({
 const [count, copies] = [Number(values.count), Number(values.copies)];
 
 const servers = await startTestServers();
-const stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', LOG_LEVEL: 'warn' });
+const stack = await startTestStack({ LOG_LEVEL: 'warn' });
 const redis = openRedis({ REDIS_URL: stack.redis.url }, workerOptions());
 const { db } = stack.collections.users;
 const oplog: Collection<{ ts: Timestamp }> = db.client.db('local').collection('oplog.rs');
 const agent = keepConnections({ maxSockets: 1 });
+const [last] = await oplog.find().sort({ $natural: -1 }).limit(1).toArray();
+const begun = last?.ts ?? new Timestamp(0n);
 let wire = 0;
 
 /** Sends a request on the one connection, and counts the bytes in both directions. */
@@ -44,28 +46,26 @@ const api = drive(async ({ body, headers, ...head }) => {
   return answer.data;
 });
 
+/** Returns the totals since the start. */
 async function counters() {
-  const stats = [...(await redis.info('commandstats')).matchAll(/^cmdstat_\S+:calls=(\d+)/gm)];
+  const commands = [...(await redis.info('commandstats')).matchAll(/^cmdstat_\S+:calls=(\d+)/gm)];
   const aof = /^aof_current_size:(\d+)/m.exec(await redis.info('persistence'))?.[1];
-  return { commands: stats.reduce((sum, [, calls]) => sum + Number(calls), 0), aof: Number(aof ?? 0), wire };
+  const sum = { $group: { _id: null, bytes: { $sum: { $bsonSize: '$$ROOT' } } } };
+  const [entries] = await oplog.aggregate([{ $match: { ts: { $gt: begun } } }, sum]).toArray();
+  return {
+    ...{ ms: performance.now(), oplog: Number(entries?.bytes ?? 0), wire },
+    ...{ commands: commands.reduce((all, [, calls]) => all + Number(calls), 0), aof: Number(aof ?? 0) },
+  };
 }
 
-/** Runs the work, and returns its total use. `oplog` is the bytes of the oplog's entries since the start. */
-async function during(work: () => Promise<unknown>) {
-  const [last] = await oplog.find().sort({ $natural: -1 }).limit(1).toArray();
-  const [before, begun] = [await counters(), performance.now()];
+type Counters = Awaited<ReturnType<typeof counters>>;
+
+/** Runs the work, and returns what all have used meanwhile. */
+async function during(work: () => Promise<unknown>): Promise<(what: keyof Counters) => number> {
+  const before = await counters();
   await work();
   const after = await counters();
-  const ms = performance.now() - begun;
-  const since = [{ $match: { ts: { $gt: last?.ts ?? new Timestamp(0n) } } }];
-  const sum = { $group: { _id: null, bytes: { $sum: { $bsonSize: '$$ROOT' } } } };
-  const [entries] = await oplog.aggregate([...since, sum]).toArray();
-  const used = {
-    commands: after.commands - before.commands,
-    aof: after.aof - before.aof,
-    wire: after.wire - before.wire,
-  };
-  return { ...used, oplog: Number(entries?.bytes ?? 0), ms };
+  return (what) => after[what] - before[what];
 }
 
 const areEventsDelivered = async () => (await stack.collections.outbox.countDocuments({ state: 'pending' })) === 0;
@@ -77,8 +77,7 @@ async function measure(name: string, run: (index: number) => Promise<unknown>): 
     for (let index = 0; index < count; index += 1) await run(index);
     await waitUntil(areEventsDelivered, { what: 'the delivery of its events', timeoutMs: 30_000, intervalMs: 100 });
   });
-  const each = (what: 'commands' | 'aof' | 'wire' | 'oplog') =>
-    Math.round((used[what] - (own[what] * used.ms) / own.ms) / count);
+  const each = (what: keyof Counters) => Math.round((used(what) - (own(what) * used('ms')) / own('ms')) / count);
   console.log(
     `${name}: oplog ${each('oplog')} B, Redis ${each('commands')} commands, AOF ${each('aof')} B, HTTP ${each('wire')} B`,
   );

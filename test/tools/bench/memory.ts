@@ -1,16 +1,18 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundleService } from '@auth-account/bundle';
 import { waitUntil } from '@auth-account/local-stack';
-import { logIn, registerAccount } from '../../support/api/accounts.ts';
-import { bearer } from '../../support/api/api-driver.ts';
+import { logIn, logOut, registerAccount } from '../../support/api/accounts.ts';
+import { bearer, dataOf } from '../../support/api/api-driver.ts';
+import { median } from '../../support/area-under-curve.ts';
 import { startTestStack, type TestStack } from '../../support/processes/test-stack.ts';
 import { startTestServers } from '../../support/stores/start-test-servers.ts';
 import { runAtOnce } from './concurrent-load.ts';
-import { medianOf } from './cost/median-of.ts';
-import { type ProcessMemory, readMemory } from './memory/read-memory.ts';
+import { bytesIn } from './machine/process-usage.ts';
+import type { HeapReport } from './memory/heap-probe.ts';
 
 /**
  * `npm run bench memory [-- --requests N] [-- --minutes N]`: the memory of each service's bundle at rest, after 10,000
@@ -35,9 +37,7 @@ async function useDevice(stack: TestStack): Promise<void> {
   const stream = await stack.openStream(tokens);
   const authorization = bearer(tokens);
   for (let read = 0; read < 4; read += 1) await stack.listSessions(authorization);
-  const { json } = await stack.refreshTokens({ refresh_token: tokens.refresh_token });
-  const { refresh_token, access_token } = json.data;
-  await stack.logOut({ refresh_token }, bearer(access_token));
+  await logOut(stack, await dataOf(stack.refreshTokens({ refresh_token: tokens.refresh_token })));
   await stream.closed;
 }
 
@@ -60,15 +60,44 @@ async function printPackages(service: string): Promise<void> {
   console.log(`${service} loads ${kilobytes(all)} KB at its start: ${largest.slice(0, 12).join(', ')} …`);
 }
 
+/** Memory of a process, in MiB. */
+interface ProcessMemory extends HeapReport {
+  readonly resident: number;
+  /** Files that are mapped: the program itself and its libraries. */
+  readonly files: number;
+  /** Everything else: buffers, the text of modules, native packages, stacks. */
+  readonly native: number;
+}
+
+const mib = (bytes: number) => bytes / 2 ** 20;
+
+/** Reads the memory of a process that runs heap-probe.ts. */
+async function readMemory(pid: number): Promise<ProcessMemory> {
+  const [resident, files, anonymous] = ['VmRSS', 'RssFile', 'RssAnon'].map((name) =>
+    mib(bytesIn(`/proc/${pid}/status`, name)),
+  );
+  const file = join(reports, `${pid}.json`);
+  rmSync(file, { force: true });
+  process.kill(pid, 'SIGUSR2');
+  const written = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  const hasReported = async () => written().endsWith('}');
+  await waitUntil(hasReported, { what: `the report of process ${pid}`, timeoutMs: 20_000, intervalMs: 50 });
+  const { heap, used, code, text }: HeapReport = JSON.parse(written());
+  return {
+    ...{ resident: resident ?? 0, files: files ?? 0, native: (anonymous ?? 0) - mib(heap) },
+    ...{ heap: mib(heap), used: mib(used), code: mib(code), text: mib(text) },
+  };
+}
+
 type Reading = Readonly<Record<(typeof names)[number], ProcessMemory>>;
 
 /** Reads and prints the memory of all services. */
-async function read(stack: TestStack, when: string, reports: string): Promise<Reading> {
-  const pairs = names.map(async (name) => [name, await readMemory(stack.services[name].pid() ?? 0, reports)] as const);
+async function read(stack: TestStack, when: string): Promise<Reading> {
+  const pairs = names.map(async (name) => [name, await readMemory(stack.services[name].pid() ?? 0)] as const);
   const reading = Object.fromEntries(await Promise.all(pairs)) as Reading;
-  for (const [name, { threads, ...sizes }] of Object.entries(reading)) {
-    const shown = Object.entries(sizes).map(([kind, mib]) => `${kind} ${mib.toFixed(1)}`);
-    console.log(`${name}, ${when}, MiB: ${shown.join(', ')}; ${threads} threads`);
+  for (const [name, sizes] of Object.entries(reading)) {
+    const shown = Object.entries(sizes).map(([kind, size]) => `${kind} ${size.toFixed(1)}`);
+    console.log(`${name}, ${when}, MiB: ${shown.join(', ')}`);
   }
   return reading;
 }
@@ -80,7 +109,7 @@ async function read(stack: TestStack, when: string, reports: string): Promise<Re
 function printGrowth(readings: readonly Reading[], name: (typeof names)[number], kind: 'used' | 'resident'): boolean {
   const sizes = readings.map((reading) => reading[name][kind]);
   const quarter = rounds / 4;
-  const [before, after] = [medianOf(sizes.slice(-2 * quarter, -quarter)), medianOf(sizes.slice(-quarter))];
+  const [before, after] = [median(sizes.slice(-2 * quarter, -quarter)), median(sizes.slice(-quarter))];
   const grows = after - before > Math.max(stillWithin.mib, stillWithin.share * before);
   console.log(`${name}, ${kind}: ${before.toFixed(1)} to ${after.toFixed(1)} MiB: ${grows ? 'GROWS' : 'stands still'}`);
   return grows;
@@ -100,18 +129,16 @@ const reports = await mkdtemp(join(tmpdir(), 'heap-reports-'));
 const servers = await startTestServers();
 const stack = await startTestStack({
   ...{ VALIDATE_RESPONSES: 'false', LOG_LEVEL: 'warn', HEAP_REPORTS: reports },
-  // The load consists of more than hashes. The memory of one is known.
-  ...{ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' },
   NODE_OPTIONS: `--import=${new URL('./memory/heap-probe.ts', import.meta.url)}`,
 });
 try {
-  await read(stack, 'at ready', reports);
+  await read(stack, 'at ready');
   await load(stack, requests);
-  await read(stack, `after ${requests} requests`, reports);
+  await read(stack, `after ${requests} requests`);
   const readings: Reading[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     await load(stack, requests / rounds, (minutes * 60_000) / rounds);
-    readings.push(await read(stack, `round ${round} of ${rounds}`, reports));
+    readings.push(await read(stack, `round ${round} of ${rounds}`));
   }
   const growths = names.flatMap((name) => [
     printGrowth(readings, name, 'used'),

@@ -1,5 +1,5 @@
 import type { AgentClient } from './agent-client.ts';
-import type { Kubernetes } from './kubernetes.ts';
+import type { Kubernetes, Pod } from './kubernetes.ts';
 import type { Reporter } from './reporter.ts';
 
 /** The images of the run, `registry/auth-account/NAME:tag`. */
@@ -26,3 +26,8 @@ export async function serviceAddresses({ read }: Kubernetes): Promise<{ readonly
 }
 
 export const ports = { api: 8080, apiOps: 9080, push: 8081, pushOps: 9081, workerOps: 9082, mongodb: 27017 };
+
+/** Returns the URLs of individual pods. */
+export function urlsOf(pods: readonly Pod[], port: 'api' | 'push'): string[] {
+  return pods.map(({ status }) => `http://${status.podIP}:${ports[port]}`);
+}

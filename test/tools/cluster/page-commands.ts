@@ -15,15 +15,12 @@ const mentions: readonly string[] = [
   'kubectl drain',
 ];
 
-/** Values of the commands' arguments, such as `request_id` for `<request_id>` in a page. */
-export type PageValues = Readonly<Record<string, string>>;
-
 /**
  * Returns the commands of the runbooks and of operators' other pages, each once, with their arguments filled in.
  * Commands are code spans that begin with the name of a command. Throws if a page needs an argument that is not among
- * the values.
+ * the values, such as `request_id` for `<request_id>`.
  */
-export function findPageCommands(values: PageValues): readonly string[] {
+export function findPageCommands(values: Readonly<Record<string, string>>): readonly string[] {
   const pages = [
     'operations.md',
     'signed-out.md',
@@ -33,15 +30,13 @@ export function findPageCommands(values: PageValues): readonly string[] {
     const prose = read(page).replaceAll(/^```[\s\S]*?^```/gm, '');
     return [...prose.matchAll(/`((?:authctl|kubectl|readyz) [^`\n]+)`/g)].map(([, span = '']) => span);
   });
-  return [...new Set(spans)].filter((span) => !mentions.includes(span)).map((span) => fill(span, values));
-}
-
-function fill(command: string, values: PageValues): string {
-  return command.replaceAll(/<(\w+)>/g, (_, name: string) => {
-    const value = values[name];
-    if (value === undefined) throw new Error(`the test has no ${name} for: ${command}`);
-    return value;
-  });
+  const fill = (command: string) =>
+    command.replaceAll(/<(\w+)>/g, (_, name: string) => {
+      const value = values[name];
+      if (value === undefined) throw new Error(`the test has no ${name} for: ${command}`);
+      return value;
+    });
+  return [...new Set(spans)].filter((span) => !mentions.includes(span)).map(fill);
 }
 
 /** Returns the blocks of commands in a section of docs/operations.md. */
@@ -53,15 +48,11 @@ export function findBlocks(heading: string): readonly string[] {
   return blocks;
 }
 
-/** The lines of docs/operations.md to run before its commands. */
-export interface Preparation {
-  /** Definitions of shell functions. */
-  readonly functions: string;
-  /** Lines that start the pod for authctl. */
-  readonly start: string;
-}
-
-export function findPreparation(namespace: string): Preparation {
+/**
+ * Returns the lines of docs/operations.md to run before its commands: definitions of shell functions, and the lines
+ * that start the pod for authctl.
+ */
+export function findPreparation(namespace: string) {
   const [functions, start] = findBlocks('Before the commands');
   if (!functions?.startsWith('NS=auth\n') || start === undefined)
     throw new Error('docs/operations.md does not say what to do before its commands');

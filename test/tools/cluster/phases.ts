@@ -1,32 +1,35 @@
-import type { LoadOrder } from './agent/protocol.ts';
+import type { LoadOrder } from './agent/load.ts';
 import { type Cluster, serviceAddresses } from './cluster.ts';
-import { findPrometheus, type Prometheus } from './prometheus.ts';
+import { settings } from './kubernetes.ts';
 import { authorityName, findProxy, type ReverseProxy, through, withAgentOutside } from './proxy.ts';
-import { checkLogoutsAcross } from './steps/across.ts';
+import { checkHelmTest, checkHpa, checkLogoutsAcross, checkMainPath, showFootprint } from './steps/at-rest.ts';
 import {
   checkClientNetwork,
   checkCloses,
+  checkIdleStreams,
   checkNoPodLeft,
   checkPaths,
   checkRequestIds,
-  holdIdleStreams,
+  checkTokenEnds,
   openEntrances,
 } from './steps/behind-proxy.ts';
-import { checkCollector } from './steps/collector.ts';
-import { checkEviction, checkKubeletEviction } from './steps/eviction.ts';
-import { checkHpa } from './steps/hpa.ts';
-import { checkInitContainers, showFootprint, valuesOf } from './steps/install.ts';
+import { checkEviction, checkKills, checkKubeletEviction } from './steps/disruptions.ts';
+import { checkInitContainers, checkUninstall, valuesOf } from './steps/install.ts';
 import { beginRotation } from './steps/key-rotation.ts';
-import { checkKills } from './steps/kill.ts';
-import { checkHelmTest, checkMainPath } from './steps/main-path.ts';
 import { checkNetworkPolicies } from './steps/network-policy.ts';
-import { checkAlert, checkKeda, checkMonitored, checkRules, checkTargets } from './steps/operators.ts';
+import {
+  checkAlert,
+  checkKeda,
+  checkMonitored,
+  checkRules,
+  checkTargets,
+  findPrometheus,
+  type Prometheus,
+} from './steps/operators.ts';
 import { checkPages } from './steps/pages.ts';
 import { checkRestore } from './steps/restore.ts';
 import { checkRollback, checkRollOuts, checkUpgrade } from './steps/roll-out.ts';
-import { checkTokenEnds } from './steps/token-ends.ts';
-import { checkTraces, traced } from './steps/traces.ts';
-import { checkUninstall } from './steps/uninstall.ts';
+import { checkCollector, checkTraces, traced } from './steps/traces.ts';
 import { fleetSize, loadOrders } from './under-load.ts';
 
 /** A part of the long form. Each begins with the release as it was installed, or as the previous part has left it. */
@@ -108,17 +111,7 @@ async function checkBehindProxy(cluster: Cluster, proxy: ReverseProxy): Promise<
       });
     });
   }
-  await withAgentOutside(proxy, async (first) => {
-    await withAgentOutside(proxy, async (second) => {
-      const agents = [first, second];
-      const checks = await Promise.all(
-        proxy.entrances.map((entrance, index) =>
-          holdIdleStreams(through(cluster, agents[index] as typeof first, entrance), entrance),
-        ),
-      );
-      for (const check of checks) await check();
-    });
-  });
+  await withAgentOutside(proxy, (outside) => checkIdleStreams(cluster, outside, proxy));
   await withAgentOutside(proxy, (outside) => checkNoPodLeft(cluster, outside, proxy));
   await withAgentOutside(proxy, (outside) => checkTokenEnds(cluster, outside, proxy, values));
   await cluster.kubernetes.kubectl(['delete', 'configmap', authorityName]);
@@ -135,7 +128,7 @@ async function checkBesideOperators(cluster: Cluster, prometheus: Prometheus): P
   const { CLUSTER_COLLECTOR } = process.env;
   if (CLUSTER_COLLECTOR) await checkCollector(cluster, CLUSTER_COLLECTOR, values);
   else console.log('LEFT OUT: the OpenTelemetry Collector, as CLUSTER_COLLECTOR is not set');
-  const other = ['--set', 'podMonitor.enabled=false', '--set', 'serviceMonitor.enabled=true'];
+  const other = settings('podMonitor.enabled=false', 'serviceMonitor.enabled=true');
   if (!(await checkMonitored(cluster, 'ServiceMonitor', [...values, ...other]))) return;
   await checkTargets(cluster, prometheus, 'serviceMonitor');
 }

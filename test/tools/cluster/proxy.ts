@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { type AgentClient, openAgent } from './agent-client.ts';
-import { unpackAgent } from './agent-folder.ts';
+import { type AgentClient, openAgentHere } from './agent-client.ts';
 import type { Cluster } from './cluster.ts';
+import { settings } from './kubernetes.ts';
 
 /** An entrance by which apps reach the release through the proxy. */
 export interface Entrance {
@@ -11,36 +10,30 @@ export interface Entrance {
 }
 
 /** The cluster's ingress controller and gateway. */
-export interface ReverseProxy {
-  readonly address: string;
-  /** The ending of the names that resolve to the proxy. */
-  readonly domain: string;
-  /** The PEM file of the authority of its certificate. */
-  readonly caFile: string;
-  readonly entrances: readonly Entrance[];
-  /** Arguments for helm that open both entrances. */
-  readonly values: readonly string[];
-}
+export type ReverseProxy = NonNullable<ReturnType<typeof findProxy>>;
 
 /** Returns the proxy that the environment names; undefined if it names none. */
-export function findProxy(env = process.env): ReverseProxy | undefined {
+export function findProxy(env = process.env) {
   const { CLUSTER_INGRESS_DOMAIN: domain, CLUSTER_INGRESS_ADDRESS: address, CLUSTER_INGRESS_CA: caFile } = env;
-  if (!domain || !address || !caFile) return undefined;
+  if (!domain || !address || !caFile) return;
   const hosts = { ingress: `auth-ingress.${domain}`, route: `auth-route.${domain}` };
-  const settings = [
+  const own = settings(
     `ingress.host=${hosts.ingress}`,
     `httpRoute.hostnames[0]=${hosts.route}`,
     `tests.apiUrl=https://${hosts.ingress}`,
-  ];
+  );
   return {
     address,
+    /** The ending of the names that resolve to the proxy. */
     domain,
+    /** The PEM file of the authority of its certificate. */
     caFile,
     entrances: [
       { name: 'the Ingress', url: `https://${hosts.ingress}` },
       { name: 'the HTTPRoute', url: `https://${hosts.route}` },
     ],
-    values: ['-f', 'test/tools/cluster/proxy-values.yaml', ...settings.flatMap((setting) => ['--set', setting])],
+    /** Arguments for helm that open both entrances. */
+    values: ['-f', 'test/tools/cluster/proxy-values.yaml', ...own],
   };
 }
 
@@ -55,14 +48,12 @@ export function authorityObject({ caFile }: ReverseProxy): object {
 
 /** Runs the work with an agent on this machine, which is a client outside the cluster and knows only the names. */
 export async function withAgentOutside<T>(proxy: ReverseProxy, work: (agent: AgentClient) => Promise<T>): Promise<T> {
-  const { folder, program } = await unpackAgent();
   const env = { AGENT_HOSTS: `.${proxy.domain}=${proxy.address}`, NODE_EXTRA_CA_CERTS: proxy.caFile };
-  const agent = openAgent(process.execPath, [program], env);
+  const agent = await openAgentHere(env);
   try {
     return await work(agent);
   } finally {
     await agent.close();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 

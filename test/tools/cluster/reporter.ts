@@ -1,16 +1,15 @@
+import type { Kubernetes } from './kubernetes.ts';
+
 /** Counts and prints the results of checks. */
-export interface Reporter {
-  /** Runs one check and prints its seconds and the figures that it returns. Returns true if it passed. */
-  check(name: string, run: () => Promise<readonly string[]>): Promise<boolean>;
-  counted(): { readonly passed: number; readonly failed: number };
-}
+export type Reporter = ReturnType<typeof createReporter>;
 
 /** Creates a reporter. `onFailure` is called once per failure, to print what may explain it. */
-export function createReporter(onFailure: () => Promise<void>): Reporter {
+export function createReporter(onFailure: () => Promise<void>) {
   const count = { passed: 0, failed: 0 };
   const begin = performance.now();
   return {
-    async check(name, run) {
+    /** Runs one check and prints its seconds and the figures that it returns. Returns true if it passed. */
+    async check(name: string, run: () => Promise<readonly string[]>): Promise<boolean> {
       const start = performance.now();
       const print = (verdict: string, lines: readonly string[]) => {
         const seconds = ((performance.now() - start) / 1_000).toFixed(1).padStart(6);
@@ -32,4 +31,24 @@ export function createReporter(onFailure: () => Promise<void>): Reporter {
     },
     counted: () => ({ ...count }),
   };
+}
+
+/** Prints what may explain a failure, which is the pods, the latest events, and the last lines of each pod's log. */
+export async function showState({ kubectl, read }: Kubernetes): Promise<void> {
+  console.log(await notify(() => kubectl(['get', 'pods', '-o', 'wide'])));
+  const events = await notify(() => kubectl(['get', 'events', '--sort-by=.lastTimestamp']));
+  console.log(events.split('\n').slice(-25).join('\n'));
+  const pods: { items: { metadata: { name: string } }[] } = await read(['get', 'pods']);
+  for (const { metadata } of pods.items) {
+    const log = await notify(() => kubectl(['logs', metadata.name, '--all-containers', '--tail=12']));
+    console.log(`--- ${metadata.name}\n${log.replaceAll(/^(.{400}).*$/gm, '$1…')}`);
+  }
+}
+
+async function notify(ask: () => Promise<string>): Promise<string> {
+  try {
+    return await ask();
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

@@ -6,11 +6,9 @@ import { type AgentClient, openAgentInPod } from './agent-client.ts';
 import { agentObjects } from './agent-pods.ts';
 import type { Cluster, Images } from './cluster.ts';
 import { buildImages, installDependencies, serviceImages, storeImages } from './dependencies.ts';
-import { openKubernetes } from './kubernetes.ts';
-import { createNamespace, deleteNamespace, namespace } from './namespace.ts';
+import { createNamespace, deleteNamespace, namespace, openKubernetes } from './kubernetes.ts';
 import { checkLong, checkShort } from './phases.ts';
-import { createReporter } from './reporter.ts';
-import { showState } from './show-state.ts';
+import { createReporter, showState } from './reporter.ts';
 import { checkInstall } from './steps/install.ts';
 
 /**
@@ -57,25 +55,21 @@ for (const [signal, status] of [
   // would kill.
   process.on(signal, () => {
     if (ending !== undefined) return;
-    console.error(
-      `${signal}: the test ends before it is through${KEEP === undefined ? `; removing the namespace ${namespace}` : ''}`,
-    );
-    report(1);
+    const removing = KEEP === undefined ? `; removing the namespace ${namespace}` : '';
+    console.error(`${signal}: the test ends before it is through${removing}`);
+    report(false);
     void end().finally(() => process.exit(status));
   });
 }
 
 let isReported = false;
 
-/**
- * Prints and writes the figures so far, once. `unfinished` is 1 for a run that did not reach its end, which counts as a
- * further failure.
- */
-function report(unfinished: 0 | 1 = 0): void {
+/** Prints and writes the figures so far, once. A run that did not reach its end counts as a further failure. */
+function report(isFinished: boolean): void {
   if (isReported) return;
   isReported = true;
   const { passed, failed } = reporter.counted();
-  const counted = { passed, failed: failed + unfinished };
+  const counted = { passed, failed: failed + (isFinished ? 0 : 1) };
   if (counted.failed > 0) process.exitCode = 1;
   if (values.output) {
     mkdirSync(dirname(values.output), { recursive: true });
@@ -134,10 +128,10 @@ async function run(): Promise<void> {
 
 try {
   await run();
-  report();
+  report(true);
 } catch (error) {
   console.error(error);
-  report(1);
+  report(false);
 } finally {
   await end();
 }

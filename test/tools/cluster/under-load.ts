@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
-import type { FleetReport, LoadReport } from './agent/protocol.ts';
+import type { FleetReport } from './agent/fleet.ts';
+import type { LoadReport } from './agent/load.ts';
 import type { AgentClient } from './agent-client.ts';
 
 /** The clients' observations during a change of the cluster. */
@@ -48,6 +49,10 @@ export function assertNothingLost({ load, fleet }: Seen, when = ''): void {
   const odd = Object.keys(fleet.closed).filter((end) => end !== '1001 SERVER_DRAINING');
   assert.deepEqual(odd, [], `${when}streams ended otherwise than by 1001: ${JSON.stringify(fleet.closed)}`);
   assert.deepEqual(fleet.refused, {}, `${when}handshakes were refused: ${JSON.stringify(fleet.refused)}`);
+  assertOpen({ fleet }, when);
+}
+
+export function assertOpen({ fleet }: Pick<Seen, 'fleet'>, when = ''): void {
   assert.equal(fleet.open, fleetSize, `${when}streams that are open again`);
 }
 

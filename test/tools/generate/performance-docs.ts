@@ -1,4 +1,4 @@
-import { markdownTable } from '../bench/report/section.ts';
+import { markdownTable } from '../bench/report/markdown.ts';
 import { type CountedOperation, statements } from '../queries/statements.ts';
 import { generateSections } from './page-sections.ts';
 

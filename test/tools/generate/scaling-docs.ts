@@ -1,4 +1,4 @@
-import { markdownTable } from '../bench/report/section.ts';
+import { markdownTable } from '../bench/report/markdown.ts';
 import { knownQueries } from '../queries/known-queries.ts';
 import { shardKeys } from '../queries/shard-keys.ts';
 import { generateSections } from './page-sections.ts';

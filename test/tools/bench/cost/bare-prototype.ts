@@ -8,6 +8,8 @@ import { createAccessTokenVerifier, createVerifierCache } from '@auth-account/ve
 import { hash, verify } from '@node-rs/argon2';
 import express, { type Request } from 'express';
 import { Binary, MongoClient } from 'mongodb';
+import { newAccountSeed } from '../../../support/api/seed-accounts.ts';
+import { newSessionDocument } from '../../../support/api/session-document.ts';
 import { seededTokenSeconds } from './session-seeds.ts';
 
 /**
@@ -39,25 +41,17 @@ const callerOf = (req: Request) => check(req.headers.authorization?.slice('Beare
 
 app.post('/api/v1/auth/register', async (req, res) => {
   const { email, password } = req.body;
-  const [at, userId, groupId] = [new Date(), randomUUID(), randomUUID()];
-  const password_hash = await hash(password, cost);
+  const { user, group } = newAccountSeed(await hash(password, cost));
+  const at = user.created_at;
   await mongo.withSession((session) =>
     session.withTransaction(async () => {
-      const space = { home_group_id: groupId, account_type: 'HOME' } as const;
-      await users.insertOne(
-        {
-          ...{ _id: userId, email, email_key: email, password_hash, ...space },
-          ...{ role: 'owner', created_at: at, joined_at: at },
-        },
-        { session },
-      );
-      const group = { owner_id: userId, member_count: 1, created_at: at, closed_at: null };
-      await groups.insertOne({ _id: groupId, account_type: 'HOME', ...group }, { session });
+      await users.insertOne({ ...user, email, email_key: email }, { session });
+      await groups.insertOne(group, { session });
       const row = { topic: 'bare', state: 'pending', created_at: at, locked_until: at, attempts: 0, deliveries: {} };
       await outbox.insertOne({ ...row, _id: randomUUID(), event: {} } as never, { session });
     }),
   );
-  res.status(201).json({ data: { user_id: userId, home_group_id: groupId } });
+  res.status(201).json({ data: { user_id: user._id, home_group_id: group._id } });
 });
 
 app.post('/api/v1/auth/login', async (req, res) => {
@@ -67,11 +61,10 @@ app.post('/api/v1/auth/login', async (req, res) => {
   const [at, sessionId, nonce, kid] = [new Date(), randomUUID(), randomBytes(32), refreshTokens.currentKid];
   const later = (days: number) => new Date(at.getTime() + days * 86_400_000);
   const session: SessionDocument = {
-    ...{ _id: sessionId, user_id: user._id, is_revoked: false, nonce: new Binary(nonce), kid },
+    ...newSessionDocument(),
+    ...{ _id: sessionId, user_id: user._id, nonce: new Binary(nonce), kid },
     token: refreshTokenHash(refreshTokens.issue({ kid, sessionId, generation: 1 }, nonce)),
-    ...{ gen: 1, parent: 0, floor: 0, handed_out_at: at },
     claims: { home_group_id: user.home_group_id, account_type: user.account_type, ver: 1 },
-    ...{ device_id: randomUUID(), device_name: null, platform: null, created_at: at, last_used_at: at },
     ...{ expires_at: later(30), absolute_expires_at: later(180) },
   };
   await mongo.withSession((transaction) =>

@@ -1,37 +1,75 @@
-import { markdownTable } from '../report/section.ts';
-import type { ColdCost } from './cold-cost.ts';
-import { costMedians, medianHashMs } from './cost-medians.ts';
-import type { SideBySide } from './measure-side-by-side.ts';
-import type { WarmUp } from './warm-up.ts';
+import { median } from '../../../support/area-under-curve.ts';
+import { markdownTable } from '../report/markdown.ts';
+import type { Measured, SideBySide } from './measure-side-by-side.ts';
+import type { ColdCost, WarmUp } from './rounds.ts';
 
-/** Formats the medians as a Markdown table of CPU milliseconds and of equivalent numbers of bare hashes. */
-export function costTable({ measured, warmUps, repeated }: SideBySide, colds: readonly ColdCost[]): string {
-  const head = [
-    ...['operation', 'server', 'its CPU ms', 'MongoDB', 'Redis', 'server and MongoDB', 'in bare hashes'],
-    ...['cold', 'operations before'],
-  ];
-  const rows = costMedians(measured).map((cost) => {
-    const { operation, candidate, server, mongod, redis, both, inHashes } = cost;
-    const costs = [server, mongod, redis, both].map((ms) => ms.toFixed(2));
-    return [operation, candidate, ...costs, inHashes.toFixed(3), coldText(colds, cost), warmUpText(warmUps, cost)];
-  });
-  const disturbed = repeated === 0 ? '' : `; ${repeated} disturbed rounds were repeated`;
-  return `${markdownTable(head, rows)}\n\nA bare Argon2id hash: ${medianHashMs(measured).toFixed(2)} ms${disturbed}`;
+export type MedianCost = ReturnType<typeof costMedians>[number];
+
+/** Returns the median of the bare hash's CPU milliseconds in all rounds. */
+export function medianHashMs(measured: readonly Measured[]): number {
+  return median(measured.map(({ bareHashMs }) => bareHashMs));
 }
 
-type Row = Pick<WarmUp, 'operation' | 'candidate'>;
+/** Returns the medians of the rounds of each operation at each candidate, in CPU milliseconds. */
+export function costMedians(measured: readonly Measured[]) {
+  const groups = Map.groupBy(measured, ({ operation, candidate }) => `${operation} ${candidate}`);
+  return [...groups.values()].map((rounds) => {
+    const of = (pick: (round: Measured) => number) => median(rounds.map(pick));
+    const { operation, candidate } = rounds[0] as Measured;
+    return {
+      ...{ operation, candidate },
+      server: of(({ server }) => server),
+      mongod: of(({ mongod }) => mongod),
+      redis: of(({ redis }) => redis),
+      perSecond: of(({ perSecond }) => perSecond),
+      /** Server and MongoDB together. */
+      both: of(({ server, mongod }) => server + mongod),
+      /** The same in multiples of a bare hash of the same minute, which vary less with the machine's speed. */
+      inHashes: of(({ server, mongod, bareHashMs }) => (server + mongod) / bareHashMs),
+    };
+  });
+}
 
-const isOf = (row: Row) => (each: Row) => each.operation === row.operation && each.candidate === row.candidate;
+export interface Costs {
+  readonly costs: readonly MedianCost[];
+  readonly colds: readonly ColdCost[];
+  readonly warmUps: readonly WarmUp[];
+}
 
-/** Shows the cost of the first operations of a new process. */
-export function coldText(colds: readonly ColdCost[], row: Row): string {
-  return colds.find(isOf(row))?.both.toFixed(2) ?? '–';
+/** Formats the costs as a Markdown table. */
+export function costTable({ costs, colds, warmUps }: Costs): string {
+  const head = [
+    ...['operation', 'server', 'its CPU ms', 'MongoDB', 'Redis', 'server and MongoDB', 'in bare hashes'],
+    ...['beside api', 'per second', 'per CPU second', 'cold', 'operations before'],
+  ];
+  const rows = costs.map((cost) => {
+    const { operation, candidate, server, mongod, redis, both, inHashes, perSecond } = cost;
+    const isSame = (other: { operation: string; candidate: string }) =>
+      other.operation === operation && other.candidate === candidate;
+    const own = costs.find((other) => other.operation === operation && other.candidate === 'api');
+    return [
+      ...[operation, candidate],
+      ...[server, mongod, redis, both].map((ms) => ms.toFixed(2)),
+      inHashes.toFixed(inHashes < 1 ? 3 : 2),
+      candidate === 'api' ? '' : `${(both / (own?.both ?? Number.NaN)).toFixed(2)} ×`,
+      perSecond.toFixed(0),
+      (1_000 / both).toFixed(0),
+      colds.find(isSame)?.both.toFixed(2) ?? '–',
+      warmUpText(warmUps.find(isSame)),
+    ];
+  });
+  return markdownTable(head, rows);
 }
 
 /** Shows the number of operations in the warm-up, and whether the cost had stopped changing after them. */
-export function warmUpText(warmUps: readonly WarmUp[], row: Row): string {
-  const found = warmUps.find(isOf(row));
-  if (found === undefined) return '–';
-  const count = found.operations.toLocaleString('en');
-  return found.isSteady ? count : `${count}, still moving`;
+function warmUpText(warmUp: WarmUp | undefined): string {
+  if (warmUp === undefined) return '–';
+  const count = warmUp.operations.toLocaleString('en');
+  return warmUp.isSteady ? count : `${count}, still moving`;
+}
+
+/** Formats the costs of a run so far, for the terminal. */
+export function costText({ measured, warmUps, repeated }: SideBySide, colds: readonly ColdCost[]): string {
+  const table = costTable({ costs: costMedians(measured), colds, warmUps });
+  return `${table}\n\nA bare Argon2id hash: ${medianHashMs(measured).toFixed(2)} ms; ${repeated} disturbed rounds were repeated`;
 }

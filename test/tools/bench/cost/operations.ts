@@ -1,51 +1,49 @@
-import { newEmail, password } from '../../../support/api/accounts.ts';
-import { requestTo } from '../../../support/api/api-driver.ts';
-import type { HttpLane } from './http-lane.ts';
-import type { TestBed } from './test-bed.ts';
+import { logIn, logOut, registerAccount } from '../../../support/api/accounts.ts';
+import { type ApiDriver, bearer, dataOf } from '../../../support/api/api-driver.ts';
+import type { SeededSession } from './session-seeds.ts';
 
-/** Does the run with this index. */
-export type OperationRun = (index: number) => Promise<void>;
+/** Source of an operation's accounts and sessions. */
+export interface TestBed {
+  /** Number of refreshes of each session, one after another. */
+  readonly refreshesEach: number;
+  /** Returns the addresses of `count` accounts. */
+  accounts(count: number): Promise<readonly string[]>;
+  /** Returns `count` live sessions, which nothing else has used or will use. */
+  sessions(count: number): Promise<readonly SeededSession[]>;
+}
 
-/** Creates the data for `count` runs, and returns the function that does the run with a given index. */
-export type Operation = (testBed: TestBed, count: number) => Promise<(lane: HttpLane, index: number) => Promise<void>>;
+/** Does the run with this index. Throws if it does not succeed. */
+export type OperationRun = (index: number) => Promise<unknown>;
+
+/** Creates the data for `count` runs, and returns the function that does a run. */
+type Operation = (api: ApiDriver, testBed: TestBed, count: number) => Promise<OperationRun>;
 
 /** Enough sessions for all operations that run at once, because two refreshes with one token would count as theft. */
 const leastSessions = 64;
 
 export const operations = {
-  register: async () => async (lane) => {
-    const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
-    await lane.send(requestTo('registerAccount', body));
-  },
-  login: async (testBed, count) => {
+  register: async (api) => () => registerAccount(api),
+  login: async (api, testBed, count) => {
     const emails = await testBed.accounts(count);
-    return async (lane, index) => {
-      await lane.send(requestTo('logIn', { email: emails[index], password }));
-    };
+    return (index) => logIn(api, emails[index] ?? '');
   },
   // Each session asks repeatedly, so every look-up of its token after the first is a cache hit.
-  'session read': async (testBed, count) => {
+  'session read': async (api, testBed, count) => {
     const sessions = await testBed.sessions(Math.min(count, 100));
-    return async (lane, index) => {
-      const token = sessions[index % sessions.length]?.accessToken ?? '';
-      await lane.send({ ...requestTo('listSessions'), token });
-    };
+    return (index) => dataOf(api.listSessions(bearer(sessions[index % sessions.length] as SeededSession)));
   },
   // Each session refreshes repeatedly with its newest token, as a device does.
-  refresh: async (testBed, count) => {
+  refresh: async (api, testBed, count) => {
     const wanted = Math.max(leastSessions, Math.ceil(count / testBed.refreshesEach));
-    const idle = (await testBed.sessions(Math.min(count, wanted))).map(({ refreshToken }) => refreshToken);
-    return async (lane) => {
-      const { refresh_token } = await lane.send(requestTo('refreshTokens', { refresh_token: idle.shift() }));
+    const idle = (await testBed.sessions(Math.min(count, wanted))).map(({ refresh_token }) => refresh_token);
+    return async () => {
+      const { refresh_token } = await dataOf(api.refreshTokens({ refresh_token: idle.shift() }));
       idle.push(refresh_token);
     };
   },
-  logout: async (testBed, count) => {
+  logout: async (api, testBed, count) => {
     const sessions = await testBed.sessions(count);
-    return async (lane, index) => {
-      const { accessToken: token = '', refreshToken: refresh_token = '' } = sessions[index] ?? {};
-      await lane.send({ ...requestTo('logOut', { refresh_token }), token });
-    };
+    return (index) => dataOf(logOut(api, sessions[index] as SeededSession));
   },
 } as const satisfies Record<string, Operation>;
 
@@ -61,7 +59,23 @@ export const measuringOrder: readonly OperationName[] = operationNames.toSorted(
   (a, b) => Number(hashedOperations.has(a)) - Number(hashedOperations.has(b)),
 );
 
-/** Returns the operation with this name, in which a dash may stand for a space; undefined if there is none. */
-export function findOperation(name: string): OperationName | undefined {
-  return operationNames.find((known) => known === name.replaceAll('-', ' '));
+/**
+ * Returns the operations of a list, in which a dash may stand for a space, in the order of measuring. Throws if the list
+ * has another word that is not among the parts.
+ */
+export function findOperations(list: string, parts: readonly string[] = []): OperationName[] {
+  const words = list.split(',').map((word) => word.replaceAll('-', ' '));
+  const known = [...parts, ...measuringOrder];
+  const unknown = words.filter((word) => !known.includes(word));
+  if (unknown.length > 0) throw new Error(`--only knows ${known.join(', ')}, not ${unknown.join(', ')}`);
+  return measuringOrder.filter((name) => words.includes(name));
+}
+
+/** A server that answers operations, which is a process with its own database. */
+export interface Candidate {
+  readonly name: string;
+  readonly pid: number;
+  /** Creates the data for `count` runs of an operation, and returns the function that does a run. */
+  prepare(operation: OperationName, count: number): Promise<OperationRun>;
+  end(): Promise<void>;
 }

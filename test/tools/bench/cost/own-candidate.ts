@@ -4,18 +4,17 @@ import { type KeyFiles, nodeFor, SERVICES } from '@auth-account/local-stack';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
+import { hashSync } from '@node-rs/argon2';
 import { MongoClient } from 'mongodb';
+import { password } from '../../../support/api/accounts.ts';
+import { apiAt } from '../../../support/api/api-driver.ts';
 import { seedAccounts } from '../../../support/api/seed-accounts.ts';
 import { serviceEnvironment, uniqueName } from '../../../support/api/test-api.ts';
-import { processEnvironment } from '../../../support/processes/process-environment.ts';
+import { keepConnections } from '../../../support/http-client.ts';
 import type { TestServers } from '../../../support/stores/start-test-servers.ts';
-import { startServer } from '../push/server-process.ts';
-import { makeHash } from './bare-hash.ts';
-import type { Candidate } from './candidate.ts';
-import { openHttpLane } from './http-lane.ts';
-import { operationNames, operations } from './operations.ts';
+import { startServer } from '../machine/start-server.ts';
+import { type Candidate, operations, type TestBed } from './operations.ts';
 import { createSessionSeeds, seededTokenSeconds } from './session-seeds.ts';
-import type { TestBed } from './test-bed.ts';
 
 /** Program and settings of a candidate. */
 export interface CandidatePlan {
@@ -29,13 +28,16 @@ export interface CandidatePlan {
   readonly nodeArguments?: readonly string[];
 }
 
+/** The directory of this project. */
+export const project = join(import.meta.dirname, '../../../..');
+
 /** Returns the plan of a candidate for the api of a checkout of this project. */
-export function apiOf(name: string, directory: string, nodeArguments: readonly string[] = []): CandidatePlan {
+export function apiOf(name: string, directory = project, nodeArguments: readonly string[] = []): CandidatePlan {
   const main = join(directory, 'services/api/src/main.ts');
   return { name, main, node: nodeFor(main), nodeArguments };
 }
 
-/** The Node of this project's api, which also runs the prototype and the peers. */
+/** The Node of this project's api, which also runs the prototype and the peer. */
 export const apiNode = nodeFor(SERVICES.api.main);
 
 export const barePrototype: CandidatePlan = {
@@ -44,36 +46,32 @@ export const barePrototype: CandidatePlan = {
   node: apiNode,
 };
 
-/** A candidate that stores its data as this project does. */
-export interface OwnCandidate extends Candidate {
-  readonly collections: Collections;
-  /** Returns the same server as a candidate whose operations take accounts and sessions from `ground`. */
-  on(testBed: TestBed): Candidate;
-}
+export type OwnCandidate = Awaited<ReturnType<typeof startOwnCandidate>>;
 
-export async function startOwnCandidate(plan: CandidatePlan, servers: TestServers): Promise<OwnCandidate> {
+/**
+ * Starts a candidate that stores its data as this project does. `on` returns the same server as a candidate whose
+ * operations take accounts and sessions from another test bed.
+ */
+export async function startOwnCandidate(plan: CandidatePlan, servers: TestServers) {
   const { mongo, redis, keys } = servers;
   const database = uniqueName();
   const client = new MongoClient(mongo.uri);
   const db = client.db(database);
   await ensureIndexes(db);
   await completeDenyList(redis.url, database);
-  const server = await startServer({
-    command: [plan.node, ...(plan.nodeArguments ?? []), plan.main],
-    env: { ...processEnvironment(), ...serviceEnvironment(database), ...settings, ...plan.env },
-    listening: /"port":(\d+)[^\n]*"api listens"/,
-  });
-  const lane = openHttpLane(server.port);
+  const server = await startServer(
+    [plan.node, ...(plan.nodeArguments ?? []), plan.main],
+    /"port":(\d+)[^\n]*"api listens"/,
+    { ...serviceEnvironment(database), ...settings, ...plan.env },
+  );
+  const agent = keepConnections({ maxSockets: 64 });
+  const api = apiAt(`http://127.0.0.1:${server.port}`, { agent });
   const on = (testBed: TestBed): Candidate => ({
     name: plan.name,
     pid: server.pid,
-    offers: operationNames,
-    async prepare(operation, count) {
-      const run = await operations[operation](testBed, count);
-      return (index) => run(lane, index);
-    },
+    prepare: (operation, count) => operations[operation](api, testBed, count),
     async end() {
-      lane.close();
+      agent.destroy();
       await server.end('SIGTERM');
       await db.dropDatabase();
       await client.close();
@@ -100,8 +98,8 @@ async function completeDenyList(url: string, keyPrefix: string): Promise<void> {
   redis.disconnect();
 }
 
-/** Creates a ground that writes new accounts and sessions, as if registrations and logins had created them. */
-function newTestBed(collections: Collections, keys: KeyFiles): TestBed {
+/** Creates a test bed that writes new accounts and sessions, as if registrations and logins had created them. */
+export function newTestBed(collections: Collections, keys: KeyFiles): TestBed {
   return {
     refreshesEach: 16,
     accounts: (count) => seedAccounts(collections, count, makeHash()),
@@ -109,7 +107,20 @@ function newTestBed(collections: Collections, keys: KeyFiles): TestBed {
       const { newSession } = await createSessionSeeds(keys);
       const seeds = Array.from({ length: count }, () => newSession());
       await collections.sessions.insertMany(seeds.map(({ document }) => document));
-      return seeds.map(({ tokens }) => tokens());
+      return seeds.map(({ session }) => session);
     },
   };
+}
+
+/** Returns the PHC string of the seeded accounts' password, by the api's default parameters (OWASP). */
+export function makeHash(): string {
+  return hashSync(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+}
+
+/** Returns the CPU milliseconds (user and system) of one Argon2id hash, in a process that does nothing else. */
+export function bareHashMs(count: number): number {
+  const before = process.cpuUsage();
+  for (let done = 0; done < count; done += 1) makeHash();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000 / count;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { quietestRounds, roundsToRepeat } from './quiet-rounds.ts';
-import { standsStill } from './steady-state.ts';
+import { quietestRounds, roundsToRepeat, standsStill } from './steady-state.ts';
 
 describe('stability of a cost', () => {
   const eight = (...costs: number[]) => costs.flatMap((cost) => Array.from({ length: 8 }, () => cost));

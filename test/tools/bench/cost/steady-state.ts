@@ -1,4 +1,4 @@
-import { medianOf } from './median-of.ts';
+import { median } from '../../../support/area-under-curve.ts';
 
 /** Number of rounds that are compared with as many before them. */
 export const comparedRounds = 8;
@@ -12,7 +12,26 @@ export const stillWithin = 0.03;
  */
 export function standsStill(rounds: readonly number[]): boolean {
   if (rounds.length < 2 * comparedRounds) return false;
-  const last = medianOf(rounds.slice(-comparedRounds));
-  const before = medianOf(rounds.slice(-2 * comparedRounds, -comparedRounds));
+  const last = median(rounds.slice(-comparedRounds));
+  const before = median(rounds.slice(-2 * comparedRounds, -comparedRounds));
   return Math.abs(last - before) < stillWithin * before;
+}
+
+/** The most cores that other processes may take in a round that counts as quiet. */
+export const maxOthers = 0.2;
+
+interface Disturbed {
+  /** Cores that other processes and the hypervisor took during the round. */
+  readonly others: number;
+}
+
+/** Returns how many rounds to repeat for `wanted` quiet ones. Repetitions stop at half of `wanted`. */
+export function roundsToRepeat(rounds: readonly Disturbed[], wanted: number): number {
+  const quiet = rounds.filter(({ others }) => others <= maxOthers).length;
+  return Math.max(0, Math.min(wanted - quiet, Math.ceil(1.5 * wanted) - rounds.length));
+}
+
+/** Returns the `wanted` rounds in which other processes did least. */
+export function quietestRounds<T extends Disturbed>(rounds: readonly T[], wanted: number): T[] {
+  return rounds.toSorted((a, b) => a.others - b.others).slice(0, wanted);
 }

@@ -1,9 +1,10 @@
 import type { KeyFiles } from '@auth-account/local-stack';
 import type { Collections } from '@auth-account/stores';
 import { newAccountSeed } from '../../../support/api/seed-accounts.ts';
-import { makeHash } from '../cost/bare-hash.ts';
+import { runAtOnce } from '../concurrent-load.ts';
+import type { TestBed } from '../cost/operations.ts';
+import { makeHash } from '../cost/own-candidate.ts';
 import { createSessionSeeds, type SeededSession } from '../cost/session-seeds.ts';
-import type { TestBed } from '../cost/test-bed.ts';
 
 export interface Filling {
   /** Number of users to be added. */
@@ -39,12 +40,10 @@ export async function fillStore(collections: Collections, keys: KeyFiles, fillin
   const sessionsEach = Math.ceil(Math.max(users, sessions) / users);
   const emails: string[] = [];
   const kept: SeededSession[] = [];
-  let next = 0;
 
-  async function writeBatch(): Promise<void> {
-    const first = next;
+  async function writeBatch(index: number): Promise<void> {
+    const first = index * batch;
     const seeds = Array.from({ length: Math.min(batch, users - first) }, () => newAccountSeed(passwordHash));
-    next += seeds.length;
     const owners = seeds.flatMap(({ user }) =>
       Array.from({ length: sessionsEach }, () => ({ userId: user._id, groupId: user.home_group_id })),
     );
@@ -53,24 +52,16 @@ export async function fillStore(collections: Collections, keys: KeyFiles, fillin
       isAskedFor(index) ? [newSession(owner, 1 + Math.floor(Math.random() * generations))] : [],
     );
     const fillers = owners.flatMap((owner, index) => (isAskedFor(index) ? [] : [fillerSession(owner)]));
-    await collections.groups.insertMany(
-      seeds.map(({ group }) => group),
-      quickly,
-    );
-    await collections.users.insertMany(
-      seeds.map(({ user }) => user),
-      quickly,
-    );
+    const [groups, owned] = [seeds.map(({ group }) => group), seeds.map(({ user }) => user)];
+    await collections.groups.insertMany(groups, quickly);
+    await collections.users.insertMany(owned, quickly);
     await collections.sessions.insertMany(shuffled([...fillers, ...askedFor.map(({ document }) => document)]), quickly);
     const isAccountAskedFor = isNth(users / accounts, first);
     emails.push(...seeds.flatMap(({ user }, index) => (isAccountAskedFor(index) ? [user.email] : [])));
-    kept.push(...askedFor.map(({ tokens }) => tokens()));
+    kept.push(...askedFor.map(({ session }) => session));
   }
 
-  const writer = async () => {
-    while (next < users) await writeBatch();
-  };
-  await Promise.all(Array.from({ length: writersAtOnce }, writer));
+  await runAtOnce({ count: Math.ceil(users / batch), atOnce: writersAtOnce }, writeBatch);
   return { ...takingFrom(shuffled(emails), shuffled(kept)), sessionCount: users * sessionsEach };
 }
 
@@ -89,7 +80,7 @@ function shuffled<T>(list: readonly T[]): T[] {
   return placed.toSorted((a, b) => a.place - b.place).map(({ item }) => item);
 }
 
-/** Creates a ground that gives out each account and session once. */
+/** Creates a test bed that gives out each account and session once. */
 function takingFrom(emails: string[], sessions: SeededSession[]): TestBed {
   const take = <T>(from: T[], count: number, what: string): T[] => {
     if (from.length < count) throw new RangeError(`${count} ${what} were asked for, there are ${from.length}`);

@@ -7,30 +7,27 @@ import { isMainThread } from 'node:worker_threads';
  * For `node --import`: after each SIGUSR2 the process collects its garbage and writes its {@link HeapReport} into
  * `HEAP_REPORTS/PID.json`.
  */
-export interface HeapReport {
-  /** V8's memory before the collection, in bytes. */
-  readonly heap: number;
-  /** Memory of living objects, in bytes. */
-  readonly used: number;
-  /** Machine code and byte code, in bytes. */
-  readonly code: number;
-  /** Text of the modules, in bytes. It is outside V8's heap. */
-  readonly text: number;
+export type HeapReport = ReturnType<typeof collectAndLook>;
+
+/** Returns bytes. `heap` is V8's memory before the collection, `used` that of living objects after it. */
+function collectAndLook(collect: () => void) {
+  const { total_physical_size: heap } = getHeapStatistics();
+  collect();
+  const { code_and_metadata_size, bytecode_and_metadata_size, external_script_source_size } = getHeapCodeStatistics();
+  return {
+    heap,
+    used: getHeapStatistics().used_heap_size,
+    /** Machine code and byte code. */
+    code: code_and_metadata_size + bytecode_and_metadata_size,
+    /** Text of the modules, which is outside V8's heap. */
+    text: external_script_source_size,
+  };
 }
 
 if (isMainThread) {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   process.on('SIGUSR2', () => {
-    const { total_physical_size: heap } = getHeapStatistics();
-    collect();
-    const code = getHeapCodeStatistics();
-    const report: HeapReport = {
-      heap,
-      used: getHeapStatistics().used_heap_size,
-      code: code.code_and_metadata_size + code.bytecode_and_metadata_size,
-      text: code.external_script_source_size,
-    };
-    writeFileSync(`${process.env.HEAP_REPORTS}/${process.pid}.json`, JSON.stringify(report));
+    writeFileSync(`${process.env.HEAP_REPORTS}/${process.pid}.json`, JSON.stringify(collectAndLook(collect)));
   });
 }

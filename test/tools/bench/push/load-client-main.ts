@@ -1,55 +1,53 @@
-import { readFileSync } from 'node:fs';
-import { bearer } from '../../../support/api/api-driver.ts';
-import { openSocket } from '../../../support/gateway/raw-connection.ts';
-import {
-  clientFrame,
-  findFrames,
-  handshakeRequest,
-  opcodes,
-  readFrames,
-} from '../../../support/gateway/websocket-wire.ts';
-import type { ClientOrder, ClientReport, ClientSettings } from './load-client-protocol.ts';
-import type { BenchSession } from './mint-sessions.ts';
-import { monotonicNow } from './monotonic-now.ts';
+import { handshakeText, openSocket } from '../../../support/gateway/raw-connection.ts';
+import { clientFrame, findFrames, opcodes, readFrames } from '../../../support/gateway/websocket-wire.ts';
+import { answerCalls } from '../../process-calls/answer-calls.ts';
+import { runAtOnce } from '../concurrent-load.ts';
+import { monotonicNow } from '../report/figures.ts';
 
-/**
- * Process of the load client. It opens streams on bare TCP sockets, answers pings, and reports when streams are open,
- * are closed or have received messages. A library would need several times the memory and CPU, which the server on the
- * same machine would lack.
- */
-const settings = JSON.parse(process.argv[2] ?? '{}') as ClientSettings;
-const sessions = JSON.parse(readFileSync(settings.sessions, 'utf8')) as BenchSession[];
+/** A session to open, with what an app has after its login. */
+export interface BenchSession {
+  readonly sessionId: string;
+  readonly token: string;
+}
+
+export interface OpenOrder {
+  readonly port: number;
+  readonly sessions: readonly BenchSession[];
+  /** Index of the first session. The others follow. */
+  readonly from: number;
+  readonly inFlight: number;
+}
+
+interface StreamEnd {
+  readonly at: number;
+  readonly code: number;
+}
 
 /** Number of the client's IP addresses, each of which has about 28,000 ports. */
-const addressCount = 8;
+const addressCount = 16;
 const nothing = Buffer.alloc(0);
 
-let messageTimes: number[] = [];
-let awaitedMessages = Number.POSITIVE_INFINITY;
+/** Ends of streams that `closed` has not returned yet, and what waits for ends that have not come. */
+const ended = new Map<number, StreamEnd>();
+const awaited = new Map<number, (end: StreamEnd) => void>();
+let messages = { times: [] as number[], count: Number.POSITIVE_INFINITY, done: Promise.withResolvers<number[]>() };
 
-function report(message: ClientReport): void {
-  process.send?.(message);
+function noteEnd(index: number, end: StreamEnd): void {
+  const resolve = awaited.get(index);
+  awaited.delete(index);
+  if (resolve === undefined) ended.set(index, end);
+  else resolve(end);
 }
 
 function countMessage(): void {
-  messageTimes.push(monotonicNow());
-  if (messageTimes.length < awaitedMessages) return;
-  report({ kind: 'messages', times: messageTimes });
-  awaitedMessages = Number.POSITIVE_INFINITY;
+  messages.times.push(monotonicNow());
+  if (messages.times.length === messages.count) messages.done.resolve(messages.times);
 }
 
-function sessionAt(index: number): BenchSession {
-  const session = sessions[index];
-  if (session === undefined) throw new RangeError(`there is no session ${index}`);
-  return session;
-}
-
-/** Opens a stream, and resolves when it is ready. Its end is reported from then on. */
-function openStream(index: number, port: number): Promise<void> {
-  const { sessionId, token } = sessionAt(index);
+/** Opens a stream, and resolves when it is ready. Its end is noted from then on. */
+function openStream(index: number, session: BenchSession, port: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const localAddress = `127.${settings.network}.0.${1 + (index % addressCount)}`;
-  const socket = openSocket(port, { localAddress });
+  const socket = openSocket(port, { localAddress: `127.1.0.${1 + (index % addressCount)}` });
   let rest = nothing;
   let isUpgraded = false;
   let isReady = false;
@@ -58,7 +56,7 @@ function openStream(index: number, port: number): Promise<void> {
   function end(code: number, why: string): void {
     if (isOver) return;
     isOver = true;
-    if (isReady) report({ kind: 'closed', index, at: monotonicNow(), code });
+    if (isReady) noteEnd(index, { at: monotonicNow(), code });
     else reject(new Error(why));
   }
 
@@ -68,33 +66,27 @@ function openStream(index: number, port: number): Promise<void> {
       socket.end(clientFrame(opcodes.close, payload.subarray(0, 2)));
     } else if (opcode === opcodes.ping) {
       socket.write(clientFrame(opcodes.pong, payload));
-    } else if (opcode === opcodes.text) {
-      onText(payload.toString());
-    }
-  }
-
-  function onText(text: string): void {
-    if (text.startsWith('{"type":"hello"')) {
+    } else if (payload.indexOf('{"type":"hello"') === 0) {
       isReady = true;
       resolve();
-    } else if (text.startsWith('{"type":"message"')) {
+    } else if (payload.indexOf('{"type":"message"') === 0) {
       countMessage();
     }
   }
 
-  function takeAnswer(bytes: Buffer): Buffer | undefined {
+  /** Returns the bytes that are not read yet. */
+  function read(bytes: Buffer): Buffer {
+    if (isUpgraded) return readFrames(bytes, onFrame);
     const start = findFrames(bytes);
-    if (start === undefined) return undefined;
+    if (start === undefined) return bytes;
     isUpgraded = true;
-    return bytes.subarray(start);
+    return readFrames(bytes.subarray(start), onFrame);
   }
 
-  socket.write(handshakeRequest(`/ws/push-stream/${sessionId}`, bearer(token)));
+  socket.write(handshakeText(session));
   socket.on('data', (chunk: Buffer) => {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     try {
-      const frames = isUpgraded ? bytes : takeAnswer(bytes);
-      const left = frames === undefined ? bytes : readFrames(frames, onFrame);
+      const left = read(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]));
       rest = left.length === 0 ? nothing : Buffer.from(left);
     } catch (error) {
       end(0, (error as Error).message);
@@ -106,35 +98,33 @@ function openStream(index: number, port: number): Promise<void> {
   return promise;
 }
 
-async function open({ port, from, to, inFlight }: Extract<ClientOrder, { kind: 'open' }>): Promise<void> {
-  const begunAt = monotonicNow();
-  let next = from;
-  let failed = 0;
-  let firstError: string | undefined;
-  const lane = async () => {
-    while (next < to) {
-      const index = next;
-      next += 1;
-      try {
-        await openStream(index, port);
-      } catch (error) {
-        failed += 1;
-        firstError ??= (error as Error).message;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, lane));
-  report({ kind: 'opened', opened: to - from - failed, failed, firstError, begunAt, endedAt: monotonicNow() });
-}
+/**
+ * A client that holds many streams, on bare TCP sockets, and answers pings. A library would need several times the
+ * memory and CPU, which the server on the same machine would lack. Times are from `monotonicNow`.
+ */
+const calls = {
+  /** Opens the streams of these sessions, `inFlight` at once. Throws if one fails. */
+  async open({ port, sessions, from, inFlight }: OpenOrder) {
+    const begunAt = monotonicNow();
+    await runAtOnce({ count: sessions.length, atOnce: inFlight }, (index) =>
+      openStream(from + index, sessions[index] as BenchSession, port),
+    );
+    return { begunAt, endedAt: monotonicNow() };
+  },
+  /** Returns the end of a session's stream, once, when it has come. */
+  closed(index: number): StreamEnd | Promise<StreamEnd> {
+    const end = ended.get(index);
+    ended.delete(index);
+    return end ?? new Promise((resolve) => awaited.set(index, resolve));
+  },
+  /** Begins to count messages, `count` of which `messageTimes` waits for. */
+  awaitMessages(count: number): void {
+    messages = { times: [], count, done: Promise.withResolvers() };
+  },
+  messageTimes: (): Promise<number[]> => messages.done.promise,
+  /** Returns the number of ends that nobody has asked for. */
+  lost: () => ended.size,
+};
 
-process.on('message', (order: ClientOrder) => {
-  if (order.kind === 'open') {
-    void open(order);
-    return;
-  }
-  messageTimes = [];
-  awaitedMessages = order.count;
-  report({ kind: 'awaiting' });
-});
-process.on('disconnect', () => process.exit());
-report({ kind: 'started' });
+export type LoadClientCalls = typeof calls;
+answerCalls(calls);

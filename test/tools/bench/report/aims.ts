@@ -1,8 +1,7 @@
-import type { MedianCost } from '../cost/cost-medians.ts';
+import type { MedianCost } from '../cost/cost-table.ts';
 import type { OperationsResult } from '../cost/measure-operations.ts';
 import { hashedOperations, type OperationName } from '../cost/operations.ts';
 import type { GrowthLevel } from '../growth/measure-growth.ts';
-import type { Level } from '../push/measure-streams.ts';
 import type { BenchResults, PushResult } from './results.ts';
 
 /** An aim, and its result. */
@@ -14,8 +13,7 @@ export interface Aim {
 }
 
 /** Returns the aims of the parts that were measured. */
-export function aimsOf(results: BenchResults): Aim[] {
-  const { operations, push, growth } = results;
+export function aimsOf({ operations, push, growth }: BenchResults): Aim[] {
   return [
     ...(operations ? operationAims(operations) : []),
     ...(push ? pushAims(push) : []),
@@ -23,15 +21,9 @@ export function aimsOf(results: BenchResults): Aim[] {
   ];
 }
 
-interface Limit {
-  readonly what: string;
-  readonly value: number;
-  readonly max: number;
-  readonly show: (value: number) => string;
-}
-
 /** Creates an aim with an upper limit. NaN does not meet it. */
-function atMost({ what, value, max, show }: Limit): Aim {
+function atMost(max: number, unit: string, what: string, value: number): Aim {
+  const show = (figure: number) => `${figure.toFixed(2)} ${unit}`;
   return { what, aim: `≤ ${show(max)}`, measured: show(value), isMet: value <= max };
 }
 
@@ -39,97 +31,58 @@ function atMost({ what, value, max, show }: Limit): Aim {
 const limits = { register: 1.6, login: 1.5, 'session read': 0.5, refresh: 1.4, logout: 1.35 } as const;
 
 const maxOfPrototype = { register: 1.15, login: 1.08, 'session read': 1.4, refresh: 1.4, logout: 1.4 } as const;
-/** The peer that hashes as the api does. */
-const sameHash = 'better-auth';
 
-function operationAims(result: OperationsResult): Aim[] {
-  const own = result.costs.filter(({ candidate }) => candidate === 'api');
+function operationAims({ costs }: OperationsResult): Aim[] {
+  const of = (candidate: string) => costs.filter((cost) => cost.candidate === candidate);
+  const [own, ofPeer] = [of('api'), of('better-auth')];
+  const beside = ({ operation, both }: MedianCost, others: readonly MedianCost[]) =>
+    both / (others.find((other) => other.operation === operation)?.both ?? Number.NaN);
   return [
-    ...own.map((cost) => costAim(cost)),
-    ...own.map((cost) => prototypeAim(cost, result)),
-    ...own.flatMap((cost) => sameHashAims(cost, result)),
+    ...own.map(({ operation, both, inHashes }) => {
+      const [unit, value] = hashedOperations.has(operation) ? ['bare hashes', inHashes] : ['ms', both];
+      return atMost(limits[operation], unit as string, `${operation}: CPU of api and MongoDB`, value as number);
+    }),
+    ...own.map((cost) => {
+      const what = `${cost.operation}: beside the bare prototype`;
+      return atMost(maxOfPrototype[cost.operation], '×', what, beside(cost, of('bare prototype')));
+    }),
+    ...(ofPeer.length === 0 ? [] : own).map((cost) =>
+      atMost(1, '×', `${cost.operation}: beside better-auth, with the same hash`, beside(cost, ofPeer)),
+    ),
   ];
-}
-
-function costAim({ operation, both, inHashes }: MedianCost): Aim {
-  const what = `${operation}: CPU of api and MongoDB`;
-  const max = limits[operation];
-  return hashedOperations.has(operation)
-    ? atMost({ what, value: inHashes, max, show: (times) => `${times.toFixed(2)} bare hashes` })
-    : atMost({ what, value: both, max, show: (ms) => `${ms.toFixed(2)} ms` });
-}
-
-function prototypeAim({ operation, both }: MedianCost, { costs }: OperationsResult): Aim {
-  const bare = costs.find((each) => each.operation === operation && each.candidate === 'bare prototype');
-  const value = both / (bare?.both ?? Number.NaN);
-  const show = (times: number) => `${times.toFixed(2)} ×`;
-  return atMost({ what: `${operation}: beside the bare prototype`, value, max: maxOfPrototype[operation], show });
-}
-
-function sameHashAims({ operation, both }: MedianCost, { costs }: OperationsResult): Aim[] {
-  const peer = costs.find((each) => each.operation === operation && each.candidate === sameHash);
-  if (peer === undefined) return [];
-  const what = `${operation}: beside ${sameHash}, with the same hash`;
-  return [atMost({ what, value: both / peer.both, max: 1, show: (times) => `${times.toFixed(2)} ×` })];
-}
-
-const ms = (value: number) => `${value.toFixed(2)} ms`;
-
-function pushAims({ streams: { levels }, logouts }: PushResult): Aim[] {
-  const last = levels.at(-1);
-  if (last === undefined) return [];
-  const { commandToClose: closes, streams } = last;
-  const tenThousand = 10_000 / last.handshakesPerSecond;
-  return [
-    atMost({
-      what: `memory of an idle stream, at ${streams}`,
-      ...{ value: last.bytesPerStream, max: 2_000, show: (bytes: number) => `${(bytes / 1_000).toFixed(2)} KB` },
-    }),
-    atMost({ what: `command → close, p50, at ${streams} streams`, value: closes.p50, max: 0.6, show: ms }),
-    atMost({ what: `command → close, p99, at ${streams} streams`, value: closes.p99, max: 6, show: ms }),
-    atMost({
-      what: 'HTTP logout → close, p50, one in flight: beyond a bare acknowledged write',
-      ...{ value: logouts.single.p50 - logouts.bareWrite.p50, max: 1, show: ms },
-    }),
-    atMost({ what: 'HTTP logout → close, p99, one in flight', value: logouts.single.p99, max: 10, show: ms }),
-    atMost({
-      what: '10,000 handshakes, at the rate of the last ones',
-      ...{ value: tenThousand, max: 2, show: (seconds: number) => `${seconds.toFixed(2)} s` },
-    }),
-    flatAim(levels),
-  ];
-}
-
-function flatAim(levels: readonly Level[]): Aim {
-  const [first, last] = [levels[0], levels.at(-1)];
-  const value = (last?.commandToClose.p50 ?? Number.NaN) / (first?.commandToClose.p50 ?? Number.NaN);
-  const what = `command → close, p50: ${last?.streams} streams beside ${first?.streams}`;
-  return atMost({ what, value, max: maxGrowth, show: (times) => `${times.toFixed(2)} ×` });
 }
 
 /** The largest growth that counts as flat, because rounds of the same measurement differ by as much. */
 const maxGrowth = 1.25;
 
-function growthAims(levels: readonly GrowthLevel[]): Aim[] {
-  const roomy = roomyLevels(levels);
-  const [first, last] = [roomy[0], roomy.at(-1)];
-  if (first === undefined || last === undefined || first === last) return [];
-  const many = last.users.toLocaleString('en');
-  const few = first.users.toLocaleString('en');
-  return first.costs.map(({ operation }) =>
-    atMost({
-      what: `${operation}: cost with ${many} users beside ${few}`,
-      value: costAt(last, operation) / costAt(first, operation),
-      max: maxGrowth,
-      show: (times) => `${times.toFixed(2)} ×`,
-    }),
-  );
+function pushAims({ streams: { levels }, logouts: { single, bareWrite } }: PushResult): Aim[] {
+  const [first, last] = [levels[0], levels.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const { commandToClose: closes, streams } = last;
+  const beyondWrite = 'HTTP logout → close, p50, one in flight: beyond a bare acknowledged write';
+  const besideFirst = `command → close, p50: ${streams} streams beside ${first.streams}`;
+  return [
+    atMost(2, 'KB', `memory of an idle stream, at ${streams}`, last.bytesPerStream / 1_000),
+    atMost(0.6, 'ms', `command → close, p50, at ${streams} streams`, closes.p50),
+    atMost(6, 'ms', `command → close, p99, at ${streams} streams`, closes.p99),
+    atMost(1, 'ms', beyondWrite, single.p50 - bareWrite.p50),
+    atMost(10, 'ms', 'HTTP logout → close, p99, one in flight', single.p99),
+    atMost(2, 's', '10,000 handshakes, at the rate of the last ones', 10_000 / last.handshakesPerSecond),
+    atMost(maxGrowth, '×', besideFirst, closes.p50 / first.commandToClose.p50),
+  ];
 }
 
-/** Returns the levels with the largest cache, without the level with the smallest. */
-function roomyLevels(levels: readonly GrowthLevel[]): GrowthLevel[] {
+function growthAims(levels: readonly GrowthLevel[]): Aim[] {
+  // The level with the smallest cache has no aim.
   const max = Math.max(...levels.map(({ cacheMib }) => cacheMib));
-  return levels.filter(({ cacheMib }) => cacheMib === max);
+  const roomy = levels.filter(({ cacheMib }) => cacheMib === max);
+  const [first, last] = [roomy[0], roomy.at(-1)];
+  if (first === undefined || last === undefined || first === last) return [];
+  const [few, many] = [first, last].map(({ users }) => users.toLocaleString('en'));
+  return first.costs.map(({ operation, both }) => {
+    const what = `${operation}: cost with ${many} users beside ${few}`;
+    return atMost(maxGrowth, '×', what, costAt(last, operation) / both);
+  });
 }
 
 /** Returns the CPU milliseconds of api and MongoDB together. */

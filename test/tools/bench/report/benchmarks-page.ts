@@ -1,56 +1,49 @@
-import { quietCores } from '../quiet/wait-for-quiet.ts';
-import { type Aim, aimsOf } from './aims.ts';
-import type { Machine } from './machine.ts';
-import { operationsSection } from './operations-section.ts';
-import { eventsSection, growthSection } from './plain-sections.ts';
-import { pushSection } from './push-section.ts';
-import type { BenchResults, Surroundings } from './results.ts';
-import { markdownTable, paragraphs, type Section } from './section.ts';
+import { equivalents } from '../cost/better-auth.ts';
+import { costTable } from '../cost/cost-table.ts';
+import { type OperationsResult, rounds } from '../cost/measure-operations.ts';
+import { operationNames } from '../cost/operations.ts';
+import { comparedRounds, maxOthers, stillWithin } from '../cost/steady-state.ts';
+import type { GrowthLevel } from '../growth/measure-growth.ts';
+import { quietCores } from '../machine/cpu-counters.ts';
+import type { Machine } from '../machine/describe-machine.ts';
+import type { LogoutResult } from '../push/measure-logouts.ts';
+import type { StreamsResult } from '../push/measure-streams.ts';
+import { type Aim, aimsOf, costAt } from './aims.ts';
+import type { Percentiles } from './figures.ts';
+import { markdownTable, paragraphs } from './markdown.ts';
+import type { BenchResults, PushResult, Surroundings } from './results.ts';
 
 /** Returns the text of docs/benchmarks.md. */
 export function benchmarksPage(results: BenchResults): string {
+  const { machine, minutes, surroundings, operations, events, push, growth } = results;
   const text = paragraphs(
     '# Benchmarks',
-    `\`npm run bench\` wrote this page, and measured everything on it in one run of ${results.minutes.toFixed(0)} minutes. Change the program, not this page. [performance.md](performance.md) says where the time of the hot paths goes.`,
-    machineTable(results.machine),
-    leftOutText(results.leftOut),
-    surroundingsText(results.surroundings),
+    `\`npm run bench\` wrote this page, and measured everything on it in one run of ${minutes.toFixed(0)} minutes. Change the program, not this page. [performance.md](performance.md) says where the time of the hot paths goes.`,
+    machineTable(machine),
+    surroundingsText(surroundings),
     '## Aims',
     aimsTable(aimsOf(results)),
-    ...sectionsOf(results).flatMap(({ heading, text: of }) => [`## ${heading}`, of]),
+    operations ? operationsSection(operations) : '',
+    events ? eventsSection(events) : '',
+    push ? pushSection(push) : '',
+    growth ? growthSection(growth) : '',
   );
   return `${text}\n`;
 }
 
-function sectionsOf(results: BenchResults): Section[] {
-  const { operations, events, push, growth } = results;
-  return [
-    ...(operations ? [operationsSection(operations)] : []),
-    ...(events ? [eventsSection(events)] : []),
-    ...(push ? [pushSection(push)] : []),
-    ...(growth ? [growthSection(growth)] : []),
-  ];
-}
-
 function machineTable(machine: Machine): string {
+  const { date, cpu, cores, loadBefore, memoryGib, system, apiNode, node, mongodb, redis } = machine;
   return markdownTable(
     ['', ''],
     [
-      ['day', machine.date],
-      [
-        'processor',
-        `${machine.cpu}, ${machine.cores} cores; ${machine.loadBefore} of them wanted in the minute before`,
-      ],
-      ['memory', `${machine.memoryGib} GiB`],
-      ['system', machine.system],
-      ['Node', `${machine.apiNode.slice(1)}; of the gateway and the load ${machine.node.slice(1)}`],
-      ['MongoDB, Redis', `${machine.mongodb} (a replica set of one), ${machine.redis}`],
+      ['day', date],
+      ['processor', `${cpu}, ${cores} cores; ${loadBefore} of them wanted in the minute before`],
+      ['memory', `${memoryGib} GiB`],
+      ['system', system],
+      ['Node', `${apiNode.slice(1)}; of the gateway and the load ${node.slice(1)}`],
+      ['MongoDB, Redis', `${mongodb} (a replica set of one), ${redis}`],
     ],
   );
-}
-
-function leftOutText(names: readonly string[]): string {
-  return names.length === 0 ? '' : `Left out, because they were not installed: ${names.join(', ')}.`;
 }
 
 /** Describes how quiet the machine was. */
@@ -73,4 +66,109 @@ function aimsTable(aims: readonly Aim[]): string {
   const met = aims.filter(({ isMet }) => isMet).length;
   const table = markdownTable(['', 'aim', 'this run', 'met'], rows);
   return paragraphs(`${met} of ${aims.length} are met by this run.`, table);
+}
+
+function operationsSection({ bareHashMs, repeated, betterAuth, ...costs }: OperationsResult): string {
+  const disturbed =
+    repeated === 0
+      ? `Other processes took at most ${maxOthers} of a core in every round`
+      : `${repeated} rounds were repeated, because other processes took more than ${maxOthers} of a core; the quietest attempt counts`;
+  return paragraphs(
+    '## What an operation costs',
+    `The table shows CPU milliseconds of one operation (user and system, as the kernel’s scheduler counts them for each process): medians of ${rounds} rounds, in which the servers took turns. ${disturbed}. A bare Argon2id hash (19456 KiB, two passes, one lane; \`@node-rs/argon2\`) took ${bareHashMs.toFixed(2)} ms in the same run. Every server kept its data in the same MongoDB, with writes that wait until a majority has them on disk.`,
+    `Rounds count only after the server’s cost has become steady. Until then the server answers rounds of 300 operations (60 with a hash). Its cost is steady when the median CPU time per operation of ${comparedRounds} rounds (with a hash: of the event loop alone) differs by less than ${stillWithin * 100} % from that of the ${comparedRounds} rounds before. *Operations before* is the number of operations until then. *Cold* is the cost of server and MongoDB for the first 150 operations (30 with a hash) of a new process, whose code V8 has not compiled yet.`,
+    costTable(costs),
+    '*Per second* is by the clock, while clients, server and stores share the cores. Registration and login had twice as many requests at once as there are cores, the other operations eight. The CPU of registration and login was measured with one request at a time, as that of the bare hash was. *Per CPU second* is by the CPU time of server and MongoDB.',
+    'The bare prototype is the api without validation, limits, logs, metrics, audit, idempotency and hash gate.',
+    betterAuthText(betterAuth),
+    oidcProviderText,
+  );
+}
+
+function betterAuthText(version: string | undefined): string {
+  if (version === undefined) return 'better-auth was left out, because it was not installed.';
+  return paragraphs(
+    `The table shows what better-auth ${version} does for an operation, with the same hash. It counts no attempts, keeps no audit, publishes no event and closes no stream.`,
+    markdownTable(['operation', 'better-auth'], Object.entries(equivalents)),
+  );
+}
+
+/** A peer that was measured until this day, before its program was removed. */
+const oidcProviderText =
+  'On 2026-11-25 oidc-provider 9.13.3 took 0.87 ms for a session read (userinfo), 3.00 for a refresh (rotation, an EdDSA id token, a stored access token) and 3.00 for a logout (revocation of the grant), beside 0.54, 1.15 and 1.27 of the api.';
+
+function eventsSection({ count, min, p50, p99, max }: Percentiles): string {
+  return paragraphs(
+    '## How soon an event is there',
+    'The time from a registration’s 201 at the client to the signed webhook at the subscriber, one registration after another. Api, worker, MongoDB, Redis, client and subscriber share the machine. A time below zero means that the event came first.',
+    markdownTable(
+      ['registrations', 'least', 'p50', 'p99', 'most'],
+      [[count, ...[min, p50, p99, max].map((ms) => `${ms} ms`)]],
+    ),
+  );
+}
+
+const latency = ({ p50, p99, max }: Percentiles) => `${p50} / ${p99} / ${max}`;
+
+function pushSection({ streams, logouts }: PushResult): string {
+  return paragraphs(
+    '## Push streams',
+    'The first table is about idle authenticated streams on one gateway. It also shows the time from a command over Redis to its close frame, with all these streams open and four commands in flight. The kernel’s memory is that of both ends, because both are on this machine. If the process collects garbage during the measurement, it may need less memory with streams than it did empty. Then the figure is too low, or negative.',
+    ...streamsTables(streams),
+    'Logouts over HTTP at the real api, after 2,000 that don’t count. The stream of each session is open at the gateway. The bare write changes one session’s document, as a logout does:',
+    logoutTable(logouts),
+  );
+}
+
+/** Formats a line for each number of streams, and then the rest. */
+function streamsTables({ levels, emptyMiB, broadcast, idleCpuPercent, lost }: StreamsResult): string[] {
+  const rows = levels.map((level) => [
+    ...[level.streams, level.bytesPerStream],
+    ...[level.kernelBytesPerConnection.tcpBuffers, level.kernelBytesPerConnection.slab],
+    ...[level.handshakesPerSecond, level.openingSeconds, level.cpuMsPerHandshake],
+    latency(level.commandToClose),
+  ]);
+  const head = [
+    ...['streams', 'user space, bytes per stream'],
+    ...['TCP buffers, both ends, bytes', 'kernel slab, both ends, bytes'],
+    ...['handshakes/s', 'opened in s', 'CPU ms per handshake'],
+    'command → close, p50 / p99 / max ms',
+  ];
+  const rest = [
+    ...['empty process, MiB', 'group message → frame, p50 / p99 / max ms'],
+    ...['group', 'idle CPU, % of a core', 'streams lost'],
+  ];
+  return [
+    markdownTable(head, rows),
+    markdownTable(rest, [[emptyMiB, latency(broadcast), broadcast.groupSize, idleCpuPercent, lost]]),
+  ];
+}
+
+function logoutTable({ single, singleAnswer, bareWrite, flood }: LogoutResult): string {
+  const rate = `${flood.wantedPerSecond}/s begun, ${flood.donePerSecond}/s done`;
+  return markdownTable(
+    ['HTTP logouts', 'request → close, p50 / p99 / max ms', 'request → 200, p50 / p99 / max ms'],
+    [
+      ['one in flight', latency(single), latency(singleAnswer)],
+      [rate, latency(flood.requestToClose), latency(flood.requestToAnswer)],
+      ['a bare acknowledged write, in turns with those in flight alone', '–', latency(bareWrite)],
+    ],
+  );
+}
+
+function growthSection(levels: readonly GrowthLevel[]): string {
+  const grouped = (count: number) => count.toLocaleString('en');
+  const gib = (mib: number) => (mib / 1_024).toFixed(2);
+  return paragraphs(
+    '## How cost grows with the store',
+    'CPU milliseconds of api and MongoDB for one operation, by the number of users in the store. Each user has a group of their own and one live session. The operations use accounts and sessions from anywhere among those added last, and each session once. The api is one process, which runs while the store grows, and is warmed again at each size. *Store* is the size of documents and indexes in MongoDB’s cache if all of them are there. In the last row the cache is the smallest that mongod accepts, so most documents are read from the file system. The figures are CPU time, so they don’t include the time that a disk takes.',
+    markdownTable(
+      ['users', 'sessions', 'store, GiB', 'cache, GiB', ...operationNames, 'bare hash'],
+      levels.map((level) => [
+        ...[grouped(level.users), grouped(level.sessions), gib(level.storeMib), gib(level.cacheMib)],
+        ...operationNames.map((operation) => costAt(level, operation).toFixed(2)),
+        level.bareHashMs.toFixed(2),
+      ]),
+    ),
+  );
 }

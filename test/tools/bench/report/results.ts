@@ -1,19 +1,15 @@
 import type { OperationsResult } from '../cost/measure-operations.ts';
 import type { GrowthLevel } from '../growth/measure-growth.ts';
+import type { OtherUse, QuietWait } from '../machine/cpu-counters.ts';
+import type { Machine } from '../machine/describe-machine.ts';
 import type { LogoutResult } from '../push/measure-logouts.ts';
 import type { StreamsResult } from '../push/measure-streams.ts';
-import type { Percentiles } from '../push/percentiles.ts';
-import type { OtherUse } from '../quiet/cpu-counters.ts';
-import type { QuietWait } from '../quiet/wait-for-quiet.ts';
-import type { Machine } from './machine.ts';
+import type { Percentiles } from './figures.ts';
 
 /** Results of a run of `npm run bench`, for the parts that were measured. */
 export interface BenchResults {
   readonly machine: Machine;
-  /** Peers that were not installed. */
-  readonly leftOut: readonly string[];
   readonly minutes: number;
-  /** The machine's use by others while each part was measured. */
   readonly surroundings: readonly Surroundings[];
   readonly operations?: OperationsResult;
   readonly events?: Percentiles;

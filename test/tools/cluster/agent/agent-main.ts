@@ -1,25 +1,19 @@
+import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { openSocket } from '../../../support/gateway/raw-connection.ts';
+import { answerCalls } from '../../process-calls/answer-calls.ts';
 import { ask } from './ask.ts';
+import { outliveTokens, walkCloses } from './closes.ts';
 import { countArrivals, paceReceiver, registerMany } from './events.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { holdIdleStreams, type IdleStreams } from './idle-streams.ts';
-import { type Load, startLoad } from './load.ts';
+import { type Load, type LoadOrder, startLoad } from './load.ts';
 import { logOutAcross } from './log-out-across.ts';
-import { outliveTokens } from './outlive-tokens.ts';
-import type { AgentCalls } from './protocol.ts';
-import { resolveHosts } from './resolve-hosts.ts';
-import { newSessions } from './sessions.ts';
-import { walkCloses } from './walk-closes.ts';
+import { newSessions, type Session, type StreamsOrder } from './sessions.ts';
 import { walkMainPath } from './walk-main-path.ts';
 
-/**
- * The test's agent, inside or outside the cluster. Carries out the orders on its stdin (`protocol.ts`), and ends with
- * it.
- */
+/** The test's agent, inside or outside the cluster, which answers calls on its stdin. */
 const connectLimitMs = 10_000;
-resolveHosts();
 let load: Load | undefined;
 let fleet: Fleet | undefined;
 let idle: IdleStreams | undefined;
@@ -29,9 +23,10 @@ function running<T>(what: T | undefined): T {
   return what;
 }
 
-const calls: AgentCalls = {
+const calls = {
   ask,
-  async connect({ host, port }) {
+  /** Tries to connect. If a NetworkPolicy forbids it, the result is `timeout`. */
+  async connect({ host, port }: { readonly host: string; readonly port: number }) {
     const socket = openSocket(port, { host });
     try {
       await once(socket, 'connect', { signal: AbortSignal.timeout(connectLimitMs) });
@@ -44,29 +39,26 @@ const calls: AgentCalls = {
       socket.destroy();
     }
   },
-  async newSession({ api }) {
+  async newSession(api: string): Promise<Session> {
     const [session] = await newSessions(api, 1);
     return running(session);
   },
   walkMainPath,
-  async startLoad(order) {
+  async startLoad(order: LoadOrder): Promise<void> {
     load = await startLoad(order);
-    return null;
   },
   lookAtLoad: () => running(load).look(),
   stopLoad: () => running(load).stop(),
-  async startFleet(order) {
+  async startFleet(order: StreamsOrder): Promise<void> {
     fleet = await startFleet(order);
-    return null;
   },
   lookAtFleet: () => running(fleet).look(),
   stopFleet: () => running(fleet).stop(),
   logOutAcross,
   walkCloses,
   outliveTokens,
-  async holdIdle(order) {
+  async holdIdle(order: Parameters<typeof holdIdleStreams>[0]): Promise<void> {
     idle = await holdIdleStreams(order);
-    return null;
   },
   lookAtIdle: () => running(idle).look(),
   registerMany,
@@ -74,18 +66,23 @@ const calls: AgentCalls = {
   countArrivals,
 };
 
-async function answer(line: string): Promise<void> {
-  const { id, name, argument } = JSON.parse(line) as { id: number; name: keyof AgentCalls; argument: never };
-  let outcome: { readonly result: unknown } | { readonly error: string };
-  try {
-    outcome = { result: await calls[name](argument) };
-  } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    outcome = { error: [code, message].filter(Boolean).join(': ') };
-  }
-  process.stdout.write(`${JSON.stringify({ id, ...outcome })}\n`);
+/**
+ * Resolves names as `AGENT_HOSTS` says, for an agent outside the cluster whose DNS does not know them.
+ * `.example.test=192.0.2.1` gives every name with this ending the address. Sockets, TLS and `fetch` all use
+ * `dns.lookup`.
+ */
+function resolveHosts(hosts: string): void {
+  const [ending = '', address = ''] = hosts.split('=');
+  const original = dns.lookup;
+  type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+  const lookup = (name: string, options: LookupOptions, callback: Callback) => {
+    if (!name.endsWith(ending)) original(name, options as never, callback as never);
+    else if (options.all) callback(null, [{ address, family: 4 }]);
+    else callback(null, address, 4);
+  };
+  dns.lookup = lookup as typeof dns.lookup;
 }
 
-const lines = createInterface({ input: process.stdin });
-lines.on('line', (line) => void answer(line));
-lines.on('close', () => process.exit(0));
+if (process.env.AGENT_HOSTS) resolveHosts(process.env.AGENT_HOSTS);
+export type AgentCalls = typeof calls;
+answerCalls(calls);

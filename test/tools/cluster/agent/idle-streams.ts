@@ -1,32 +1,29 @@
-import type { StreamClient } from '../../../support/gateway/push-client.ts';
-import type { IdleReport, StreamsOrder } from './protocol.ts';
-import { newSessions, openStream } from './sessions.ts';
+import { newSessions, openStream, type Target } from './sessions.ts';
 
-/** Streams on which neither side sends anything but the gateway's pings. */
-export interface IdleStreams {
-  look(): Promise<IdleReport>;
-}
+export type IdleStreams = Awaited<ReturnType<typeof holdIdleStreams>>;
 
-export async function holdIdleStreams({ api, push, streams }: StreamsOrder): Promise<IdleStreams> {
-  const sessions = await newSessions(api, streams);
-  const open = await Promise.all(
-    sessions.map((session, index) => openStream(push, session, index % 2 === 0 ? 'header' : 'subprotocol')),
-  );
-  const since = performance.now();
-  const ends = new Map<StreamClient, string>();
-  for (const stream of open) {
-    void stream.closed.then(({ code, reason, at }) =>
-      ends.set(stream, `${code} ${reason} after ${((at - since) / 1_000).toFixed(0)} s`),
+/** Opens streams at each target, on which neither side sends anything but the gateway's pings. */
+export async function holdIdleStreams({ targets, each }: { targets: readonly Target[]; each: number }) {
+  const opened = targets.map(async ({ api, push }) => {
+    const sessions = await newSessions(api, each);
+    const opening = sessions.map((session, index) =>
+      openStream(push, session, index % 2 === 0 ? 'header' : 'subprotocol'),
     );
+    return Promise.all(opening);
+  });
+  const streams = (await Promise.all(opened)).flat();
+  const since = performance.now();
+  const secondsUntil = (at: number) => Math.round((at - since) / 1_000);
+  const ends: string[] = [];
+  for (const { closed } of streams) {
+    void closed.then(({ code, reason, at }) => ends.push(`${code} ${reason} after ${secondsUntil(at)} s`));
   }
   return {
-    async look() {
-      const report = {
-        open: open.filter((stream) => stream.isOpen()).length,
-        ends: [...ends.values()],
-        seconds: Math.round((performance.now() - since) / 1_000),
-      };
-      for (const stream of open) stream.terminate();
+    /** Reports on the streams, and ends them. */
+    look() {
+      const open = streams.filter((stream) => stream.isOpen()).length;
+      const report = { open, ends: [...ends], seconds: secondsUntil(performance.now()) };
+      for (const stream of streams) stream.terminate();
       return report;
     },
   };

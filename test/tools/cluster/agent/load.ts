@@ -1,15 +1,19 @@
+import { password } from '../../../support/api/accounts.ts';
 import { bearer, type Operations } from '../../../support/api/api-driver.ts';
 import { type Agent, keepConnections } from '../../../support/http-client.ts';
+import { percentilesOf } from '../../bench/report/figures.ts';
 import { type AskError, apiAt, type Reply } from './ask.ts';
-import type { LoadOrder, LoadReport } from './protocol.ts';
-import { newSessions, password, type Session } from './sessions.ts';
+import { newSessions, type Session } from './sessions.ts';
+
+export interface LoadOrder {
+  readonly api: string;
+  readonly perSecond: number;
+  readonly users: number;
+}
 
 /** A steady load that goes on until it is stopped. */
-export interface Load {
-  /** Waits for requests under way, and returns the results since the last look. No request falls between two looks. */
-  look(): Promise<LoadReport>;
-  stop(): Promise<LoadReport>;
-}
+export type Load = Awaited<ReturnType<typeof startLoad>>;
+export type LoadReport = Awaited<ReturnType<Load['look']>>;
 
 /** An account, whose requests run one after another, as an app's do. */
 interface User {
@@ -18,12 +22,16 @@ interface User {
   line: Promise<void>;
 }
 
-interface Figures {
-  readonly since: number;
-  readonly durations: number[];
-  readonly failures: Map<string, number>;
-  readonly failedAt: string[];
-}
+type Figures = ReturnType<typeof newFigures>;
+
+const newFigures = () => ({
+  since: performance.now(),
+  durations: [] as number[],
+  /** Numbers of failures, by kind. */
+  failures: {} as Record<string, number>,
+  /** Times of the first failures, in seconds since the last look. */
+  failedAt: [] as string[],
+});
 
 const loginEvery = 20;
 
@@ -33,7 +41,7 @@ const loginEvery = 20;
  * the client of apps, which retries, is not used. A failure is a connection that broke, ten seconds without an answer,
  * or any other status than 200.
  */
-export async function startLoad({ api, perSecond, users: count }: LoadOrder): Promise<Load> {
+export async function startLoad({ api, perSecond, users: count }: LoadOrder) {
   const users = (await newSessions(api, count)).map(
     (session): User => ({ session, kept: keepConnections({ maxSockets: 1 }, api), line: Promise.resolve() }),
   );
@@ -65,7 +73,7 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder): Pr
   }
 
   function note(what: string, start: number, requestId = ''): void {
-    figures.failures.set(what, (figures.failures.get(what) ?? 0) + 1);
+    figures.failures[what] = (figures.failures[what] ?? 0) + 1;
     if (figures.failedAt.length < 10) {
       const from = ((start - figures.since) / 1_000).toFixed(1);
       const to = ((performance.now() - figures.since) / 1_000).toFixed(1);
@@ -73,7 +81,8 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder): Pr
     }
   }
 
-  async function look(): Promise<LoadReport> {
+  /** Waits for requests under way, and returns the results since the last look. No request falls between two looks. */
+  async function look() {
     await Promise.all(users.map(({ line }) => line));
     const report = { ...reportOf(figures), perSecond };
     figures = newFigures();
@@ -105,16 +114,8 @@ const login: Work = {
   name: 'login',
   send: (api, { email, device_id }) => api.logIn({ email, password, device_id }),
 };
-
-const refresh: Work = {
-  name: 'refresh',
-  send: (api, { refresh_token }) => api.refreshTokens({ refresh_token }),
-};
-
-const listSessions: Work = {
-  name: 'sessions',
-  send: (api, session) => api.listSessions(bearer(session)),
-};
+const refresh: Work = { name: 'refresh', send: (api, { refresh_token }) => api.refreshTokens({ refresh_token }) };
+const listSessions: Work = { name: 'sessions', send: (api, session) => api.listSessions(bearer(session)) };
 
 /** Spreads the actions by a multiplier that is coprime to the number of users, so that each user does everything. */
 function chooseWork(index: number): Work {
@@ -123,21 +124,13 @@ function chooseWork(index: number): Work {
   return turn % 2 === 0 ? refresh : listSessions;
 }
 
-function newFigures(): Figures {
-  return { since: performance.now(), durations: [], failures: new Map(), failedAt: [] };
-}
-
-function reportOf({ since, durations, failures, failedAt }: Figures): Omit<LoadReport, 'perSecond'> {
-  const sorted = durations.toSorted((a, b) => a - b);
-  const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+function reportOf({ since, durations, failures, failedAt }: Figures) {
+  const { count, p50, p99, max } = percentilesOf(durations);
   return {
     seconds: Math.round((performance.now() - since) / 100) / 10,
-    requests: sorted.length,
-    failed: [...failures.values()].reduce((sum, count) => sum + count, 0),
-    failures: Object.fromEntries(failures),
-    failedAt,
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
-    maxMs: at(1),
+    requests: count,
+    failed: Object.values(failures).reduce((sum, times) => sum + times, 0),
+    ...{ failures, failedAt },
+    ...{ p50Ms: Math.round(p50), p99Ms: Math.round(p99), maxMs: Math.round(max) },
   };
 }

@@ -1,8 +1,15 @@
 import { bearer } from '../../../support/api/api-driver.ts';
 import type { StreamClient } from '../../../support/gateway/push-client.ts';
 import { apiAt } from './ask.ts';
-import type { AcrossOrder, AcrossReport } from './protocol.ts';
 import { newSessions, openStream, type Session } from './sessions.ts';
+
+interface AcrossOrder {
+  /** URLs of individual pods. */
+  readonly apis: readonly string[];
+  readonly gateways: readonly string[];
+  /** Number of logouts through each api of streams on each gateway. */
+  readonly each: number;
+}
 
 interface Place {
   readonly api: string;
@@ -13,9 +20,10 @@ interface Place {
 
 /**
  * Opens streams on every gateway pod, then logs each out through a given api pod, one after another. Does not use the
- * client of apps, because that closes its stream itself, and here the gateway's close is timed.
+ * client of apps, because that closes its stream itself, and here the gateway's close is timed. Reports for each pair of
+ * pods the milliseconds from the request to the close frame, the ends, and the number of other streams that closed.
  */
-export async function logOutAcross({ apis, gateways, each }: AcrossOrder): Promise<AcrossReport[]> {
+export async function logOutAcross({ apis, gateways, each }: AcrossOrder) {
   const pairs = apis.flatMap((api) => gateways.map((gateway) => ({ api, gateway })));
   const sessions = await newSessions(apis[0] as string, pairs.length * each);
   const places = await Promise.all(

@@ -1,41 +1,52 @@
-import { dataOf } from '../../../support/api/api-driver.ts';
+import {
+  type Account,
+  logIn as logInBy,
+  password,
+  registerAccount,
+  type TokenPair,
+} from '../../../support/api/accounts.ts';
 import { openGreeted, type StreamClient } from '../../../support/gateway/push-client.ts';
 import { apiAt } from './ask.ts';
 
-export const password = 'correct horse battery staple';
+/** The URLs of api and gateway. */
+export interface Target {
+  readonly api: string;
+  readonly push: string;
+}
+
+export interface StreamsOrder extends Target {
+  readonly streams: number;
+}
 
 /** An account with one session. */
-export interface Session {
-  readonly email: string;
-  readonly device_id: string;
-  readonly user_id: string;
-  readonly session_id: string;
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
+export type Session = TokenPair & Pick<Account, 'email'>;
 
-export async function register(api: string): Promise<{ readonly email: string; readonly user_id: string }> {
-  const email = `${crypto.randomUUID()}@cluster.invalid`;
-  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
-  return { email, user_id: (await dataOf(apiAt(api).registerAccount(body), 201)).user_id };
-}
+/** Returns an address to which no mail is ever delivered. */
+export const newEmail = () => `${crypto.randomUUID()}@cluster.invalid`;
+
+/** Returns the body of a registration. */
+export const newAccount = () => ({ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }) as const;
+
+export const register = (api: string): Promise<Account> => registerAccount(apiAt(api), newEmail());
 
 /** Logs in on the given device, or on a new one. */
 export async function logIn(api: string, email: string, device_id: string = crypto.randomUUID()): Promise<Session> {
-  return { ...(await dataOf(apiAt(api).logIn({ email, password, device_id }))), email };
+  return { ...(await logInBy(apiAt(api), email, { device_id })), email };
 }
 
-/** Creates accounts with a session each. It creates few at once, because each costs two hashes. */
-export async function newSessions(api: string, count: number): Promise<Session[]> {
-  const sessions: Session[] = [];
-  while (sessions.length < count) {
-    const batch = Array.from({ length: Math.min(4, count - sessions.length) }, async () => {
-      const { email } = await register(api);
-      return logIn(api, email);
-    });
-    sessions.push(...(await Promise.all(batch)));
+/** Does the work this number of times, few at once, because each costs a hash or two. */
+export async function inBatches<T>(count: number, work: () => Promise<T>): Promise<T[]> {
+  const done: T[] = [];
+  while (done.length < count) {
+    const batch = Array.from({ length: Math.min(4, count - done.length) }, work);
+    done.push(...(await Promise.all(batch)));
   }
-  return sessions;
+  return done;
+}
+
+/** Creates accounts with a session each. */
+export function newSessions(api: string, count: number): Promise<Session[]> {
+  return inBatches(count, async () => logIn(api, (await register(api)).email));
 }
 
 /** The part of the handshake that carries the access token. */
@@ -44,7 +55,7 @@ export type StreamCredentials = 'header' | 'subprotocol';
 /** Opens a push stream without retries, and waits for `hello`. Throws if the handshake is refused or fails. */
 export function openStream(
   push: string,
-  { session_id, access_token: token }: Session,
+  { session_id, access_token: token }: Pick<Session, 'session_id' | 'access_token'>,
   by: StreamCredentials = 'header',
 ): Promise<StreamClient> {
   const url = `${push.replace(/^http/, 'ws')}/ws/push-stream/${session_id}`;

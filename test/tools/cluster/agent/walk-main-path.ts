@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bearer } from '../../../support/api/api-driver.ts';
 import { apiAt, ask } from './ask.ts';
-import type { MainPathReport, Target } from './protocol.ts';
-import { logIn, openStream, register } from './sessions.ts';
+import { logIn, openStream, register, type Target } from './sessions.ts';
 
 /** The URL at which the receiver in this pod reports arrivals. */
 const arrivals = 'http://127.0.0.1:8090/arrivals';
@@ -13,7 +12,7 @@ const eventLimitMs = 60_000;
  * contract. Does not use the client of apps, because that closes its stream before a logout, so that it never sees the
  * gateway's close, and takes the second logout's 404 for a success.
  */
-export async function walkMainPath({ api, push }: Target): Promise<MainPathReport> {
+export async function walkMainPath({ api, push }: Target) {
   const start = performance.now();
   const { email, user_id } = await register(api);
   const registerMs = performance.now() - start;
@@ -30,17 +29,9 @@ export async function walkMainPath({ api, push }: Target): Promise<MainPathRepor
   if (status !== 200) throw new Error(`the logout was answered ${status}`);
   const { code, reason, at } = await stream.closed;
   const again = (await logOut()).status;
-  const eventMs = event.at - registeredAt;
   return {
-    registerMs,
-    loginMs,
-    logoutMs,
-    closeMs: at - beforeLogout,
-    code,
-    reason,
-    eventMs,
-    eventType: event.type,
-    again,
+    ...{ registerMs, loginMs, logoutMs, closeMs: at - beforeLogout, eventMs: event.at - registeredAt },
+    ...{ end: `${code} ${reason}`, eventType: event.type, again },
   };
 }
 

@@ -1,13 +1,14 @@
 import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { networkOf } from '@auth-account/lifecycle';
 import { waitUntil } from '@auth-account/local-stack';
 import { requestTo } from '../../../support/api/api-driver.ts';
 import { openSocket } from '../../../support/gateway/raw-connection.ts';
-import type { StreamCredentials } from '../agent/sessions.ts';
+import { newEmail, type StreamCredentials } from '../agent/sessions.ts';
 import { type AgentClient, apiBy } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
-import type { Kubernetes } from '../kubernetes.ts';
+import { type Kubernetes, labelsOf, secondsSince, settings } from '../kubernetes.ts';
 import { authorityObject, type Entrance, type ReverseProxy } from '../proxy.ts';
 
 const limitMs = 60_000;
@@ -23,17 +24,13 @@ export async function openEntrances(
   return reporter.check('helm upgrade opens the entrances by Ingress and HTTPRoute, with TLS', async () => {
     await kubernetes.apply(authorityObject(proxy));
     const start = performance.now();
-    await kubernetes.helm(['upgrade', 'auth-account', 'charts/auth-account', ...values, '--wait', '--timeout', '4m']);
+    await kubernetes.upgrade(values);
     for (const { name, url } of proxy.entrances) {
-      const what = `${name} leads to the api`;
-      await waitUntil(async () => (await readKeys(outside, url)) === 200, {
-        what,
-        timeoutMs: limitMs,
-        intervalMs: 500,
-      });
+      const isOpen = async () => (await readKeys(outside, url)) === 200;
+      await waitUntil(isOpen, { what: `${name} leads to the api`, timeoutMs: limitMs, intervalMs: 500 });
     }
     const names = proxy.entrances.map(({ url }) => url).join(', ');
-    return [`${names}: open ${((performance.now() - start) / 1_000).toFixed(0)} s after helm upgrade`];
+    return [`${names}: open ${secondsSince(start)} s after helm upgrade`];
   });
 }
 
@@ -108,10 +105,8 @@ export async function checkPaths({ reporter, agent }: Cluster, { url }: Entrance
  */
 export async function checkNoPodLeft({ reporter, kubernetes }: Cluster, outside: AgentClient, proxy: ReverseProxy) {
   await reporter.check('with no pod left the proxy answers 503', async () => {
-    const { kubectl, podsOf, settled } = kubernetes;
+    const { podsOf, scale } = kubernetes;
     const components = ['api', 'push-gateway'];
-    const scale = (component: string, replicas: number) =>
-      kubectl(['scale', `deployment/auth-account-${component}`, `--replicas=${replicas}`]);
     const paths = ['/.well-known/jwks.json', `/ws/push-stream/${crypto.randomUUID()}`];
     const targets = proxy.entrances.flatMap(({ url }) => paths.map((path) => ({ url: url + path, method: 'GET' })));
     const before = await Promise.all(components.map(async (component) => (await podsOf(component)).length));
@@ -119,8 +114,7 @@ export async function checkNoPodLeft({ reporter, kubernetes }: Cluster, outside:
       await Promise.all(components.map((component) => scale(component, 0)));
       const isEmpty = async () => (await Promise.all(components.map(podsOf))).every(({ length }) => length === 0);
       await waitUntil(isEmpty, { what: 'all pods have gone', timeoutMs: 2 * limitMs, intervalMs: 500 });
-      // The proxy learns of the change a moment later.
-      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      await sleep(5_000); // the proxy learns of the change a moment later
       const answers = await Promise.all(targets.map((target) => outside.call('ask', target)));
       assert.deepEqual(
         answers.map(({ status }, index) => [targets[index]?.url, status]),
@@ -128,7 +122,7 @@ export async function checkNoPodLeft({ reporter, kubernetes }: Cluster, outside:
       );
     } finally {
       await Promise.all(components.map((component, index) => scale(component, before[index] ?? 1)));
-      await Promise.all(components.map((component) => settled(component)));
+      await kubernetes.allSettled(components);
     }
     return [`${proxy.entrances.map(({ name }) => name).join(', ')}: 503 for the api and for streams`];
   });
@@ -153,11 +147,7 @@ export async function checkClientNetwork(
     "audit and limits go by the client's IP address; a forged X-Forwarded-For does not count",
     async () => {
       const network = await ownNetwork(proxy.address);
-      const body = {
-        email: `${crypto.randomUUID()}@cluster.invalid`,
-        password: 'not the password',
-        device_id: crypto.randomUUID(),
-      };
+      const body = { email: newEmail(), password: 'not the password', device_id: crypto.randomUUID() };
       const refused = await apiBy(agent, url).logIn(body, forged);
       const audited = await findAudit(kubernetes, 'api', refused.requestId ?? '');
       assert.equal(audited, network, 'address in the audit log of the api');
@@ -207,19 +197,15 @@ async function ownNetwork(address: string): Promise<string> {
 
 /** Returns the network in the audit line of a request. */
 async function findAudit({ kubectl }: Kubernetes, component: string, requestId: string): Promise<string> {
-  const labels = `app.kubernetes.io/instance=auth-account,app.kubernetes.io/component=${component}`;
   let address: string | undefined;
   const isFound = async () => {
-    const log = await kubectl(['logs', '-l', labels, '-c', component, '--tail=-1', '--since=5m']);
+    const log = await kubectl(['logs', '-l', labelsOf(component), '-c', component, '--tail=-1', '--since=5m']);
     const line = log.split('\n').find((one) => one.includes('"audit":true') && one.includes(requestId));
     address = line && (JSON.parse(line) as { address?: string }).address;
     return address !== undefined;
   };
-  await waitUntil(isFound, {
-    what: `${component} has an audit line of ${requestId}`,
-    timeoutMs: limitMs,
-    intervalMs: 500,
-  });
+  const what = `${component} has an audit line of ${requestId}`;
+  await waitUntil(isFound, { what, timeoutMs: limitMs, intervalMs: 500 });
   return address ?? '';
 }
 
@@ -227,19 +213,54 @@ const idleStreams = 6;
 /** Milliseconds that exceed the gateway's own limit, and Traefik's for an idle connection (180 s). */
 const idleMs = 190_000;
 
-/** Opens idle streams through an entrance. Returns a check that they are still open after `idleMs`. */
-export async function holdIdleStreams(cluster: Cluster, { url }: Entrance): Promise<() => Promise<void>> {
-  const { reporter, agent } = cluster;
-  const start = performance.now();
-  await agent.call('holdIdle', { api: url, push: url, streams: idleStreams });
-  return async () => {
-    await reporter.check('idle streams live on', async () => {
-      const left = idleMs - (performance.now() - start);
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, left)));
-      const { open, ends, seconds } = await agent.call('lookAtIdle');
-      assert.deepEqual(ends, [], 'streams that ended');
-      assert.equal(open, idleStreams);
-      return [`${open} streams open after ${seconds} s with nothing but pings`];
-    });
-  };
+/** Checks that idle streams through each entrance are still open after `idleMs`. */
+export async function checkIdleStreams({ reporter }: Cluster, outside: AgentClient, { entrances }: ReverseProxy) {
+  await reporter.check(`idle streams live on, by ${entrances.map(({ name }) => name).join(' and ')}`, async () => {
+    const targets = entrances.map(({ url }) => ({ api: url, push: url }));
+    await outside.call('holdIdle', { targets, each: idleStreams });
+    await sleep(idleMs);
+    const { open, ends, seconds } = await outside.call('lookAtIdle');
+    assert.deepEqual(ends, [], 'streams that ended');
+    assert.equal(open, targets.length * idleStreams);
+    return [`${open} streams open after ${seconds} s with nothing but pings`];
+  });
+}
+
+/**
+ * The tokens' lifetime. It is enough for handshakes on a busy machine, and with the gateway's 30 s below the limit of
+ * an agent's call.
+ */
+const tokenSeconds = 15;
+/** The shortest time until a stream's end, because the api rounds the beginning of a token down to the second. */
+const leastMs = (tokenSeconds + 30 - 1) * 1_000;
+
+/**
+ * Upgrades the release so that access tokens are short-lived, and checks that streams through each entrance end with
+ * their tokens. This must be the last check, because until the next upgrade all tokens are short-lived.
+ */
+export async function checkTokenEnds(
+  { reporter, kubernetes }: Cluster,
+  outside: AgentClient,
+  { entrances }: ReverseProxy,
+  values: readonly string[],
+): Promise<void> {
+  const isShort = await reporter.check(`helm upgrade to access tokens of ${tokenSeconds} s`, async () => {
+    await kubernetes.upgrade([...values, ...settings(`config.ACCESS_TOKEN_TTL_SECONDS=${tokenSeconds}`)]);
+    await kubernetes.allSettled(['api', 'push-gateway']);
+    return [];
+  });
+  if (!isShort) return;
+  await Promise.all(
+    entrances.map(({ name, url }) =>
+      reporter.check(`by ${name}: a stream ends 30 s after its token, by 4002`, async () => {
+        const reports = await outside.call('outliveTokens', { api: url, push: url });
+        assert.deepEqual(new Set(reports.map(({ end }) => end)), new Set(['4002 TOKEN_EXPIRED']));
+        for (const { signInMethod, ms } of reports)
+          assert.ok(ms > leastMs, `${signInMethod}: after ${ms.toFixed(0)} ms already`);
+        return reports.map(
+          ({ signInMethod, end, ms }) => `${signInMethod}: ${end} ${(ms / 1_000).toFixed(1)} s after the login`,
+        );
+      }),
+    ),
+  );
 }

@@ -1,18 +1,16 @@
 import { strict as assert } from 'node:assert';
 import { waitUntil } from '@auth-account/local-stack';
 import type { Cluster, Images } from '../cluster.ts';
-import type { Kubernetes } from '../kubernetes.ts';
+import { type Kubernetes, labelsOf, secondsSince, settings, untilNothingIsMissing } from '../kubernetes.ts';
 import type { Reporter } from '../reporter.ts';
 
 /** Returns the arguments with the release's values, for `helm install` and `helm upgrade`. */
 export function valuesOf({ registry, tag }: Images): string[] {
   const files = ['charts/auth-account/ci/dev-values.yaml', 'test/tools/cluster/values.yaml'];
   // Each run moves the tag to its own images, so they must be pulled.
-  const settings = [`image.registry=${registry}`, `image.tag=${tag}`, 'image.pullPolicy=Always'];
-  return [...files.flatMap((file) => ['-f', file]), ...settings.flatMap((setting) => ['--set', setting])];
+  const images = settings(`image.registry=${registry}`, `image.tag=${tag}`, 'image.pullPolicy=Always');
+  return [...files.flatMap((file) => ['-f', file]), ...images];
 }
-
-const components = ['api', 'push-gateway', 'worker'] as const;
 
 /** Runs `helm install` as a user does, with the migration as a hook. Returns false if the test can't continue. */
 export function checkInstall(kubernetes: Kubernetes, reporter: Reporter, images: Images): Promise<boolean> {
@@ -21,41 +19,10 @@ export function checkInstall(kubernetes: Kubernetes, reporter: Reporter, images:
     const args = ['install', 'auth-account', 'charts/auth-account', ...valuesOf(images), '--wait', '--timeout', '8m'];
     await kubernetes.helm(args);
     await waitForAutoscaler(kubernetes);
-    const pods = (await Promise.all(components.map((component) => kubernetes.settled(component)))).flat();
+    const pods = await kubernetes.allSettled();
     assert.equal(await countMigrations(kubernetes), 1, 'migrations that have completed');
-    return [`${pods.length} pods ready ${((performance.now() - start) / 1_000).toFixed(0)} s after helm install`];
+    return [`${pods.length} pods ready ${secondsSince(start)} s after helm install`];
   });
-}
-
-/** Prints what a new pod of each service has used, by the kubelet's figures. They are no criterion. */
-export async function showFootprint({ kubernetes, reporter }: Cluster): Promise<void> {
-  await reporter.check('the kubelet knows what the pods use', async () => {
-    const since = Date.now();
-    const pods = (await Promise.all(components.map((component) => kubernetes.podsOf(component)))).flat();
-    const figures = async () => {
-      const nodes = [...new Set(pods.map(({ spec }) => spec.nodeName))];
-      const paths = nodes.map((node) => `/api/v1/nodes/${node}/proxy/stats/summary`);
-      const summaries = await Promise.all(paths.map((path) => kubernetes.kubectl(['get', '--raw', path])));
-      const all: PodFigures[] = summaries.flatMap((summary) => JSON.parse(summary).pods);
-      return all.filter(({ podRef }) => pods.some(({ metadata }) => metadata.name === podRef.name));
-    };
-    let known: PodFigures[] = [];
-    const areNew = async () => {
-      known = await figures();
-      return known.length === pods.length && known.every(({ memory }) => Date.parse(memory?.time ?? '') > since);
-    };
-    await waitUntil(areNew, { what: 'new figures', timeoutMs: 60_000, intervalMs: 1_000 });
-    return known.map(({ podRef, memory, cpu }) => {
-      const [mib, ms] = [(memory?.workingSetBytes ?? 0) / 2 ** 20, (cpu?.usageCoreNanoSeconds ?? 0) / 1e6];
-      return `${podRef.name}: working set ${mib.toFixed(0)} MiB, ${ms.toFixed(0)} ms of CPU since its start`;
-    });
-  });
-}
-
-interface PodFigures {
-  readonly podRef: { readonly name: string };
-  readonly memory?: { readonly time: string; readonly workingSetBytes?: number };
-  readonly cpu?: { readonly usageCoreNanoSeconds?: number };
 }
 
 /**
@@ -80,6 +47,24 @@ async function countMigrations({ read }: Kubernetes): Promise<number> {
   return ofMigration.reduce((sum, { count = 1 }) => sum + count, 0);
 }
 
+/** The pod that stays for `helm test --logs`. Helm does not count it as part of the release. */
+const testPod = 'pod/auth-account-test';
+
+/** Checks that an uninstallation leaves only the objects of `before`, which existed before the installation. */
+export async function checkUninstall({ reporter, kubernetes }: Cluster, before: ReadonlySet<string>): Promise<void> {
+  await reporter.check('helm uninstall leaves nothing but the data, and the pod of helm test', async () => {
+    await kubernetes.helm(['uninstall', 'auth-account', '--wait', '--timeout', '2m']);
+    const tested = await kubernetes.kubectl(['delete', 'pod', '--selector', labelsOf('test'), '--output', 'name']);
+    assert.ok(['', testPod].includes(tested.trim()), `left by helm test: ${tested}`);
+    const left = async () => [...(await kubernetes.listAll())].filter((name) => !before.has(name));
+    await untilNothingIsMissing(async () => (await left()).map((name) => `left: ${name}`), 90_000);
+    const after = await kubernetes.listAll();
+    const lost = [...before].filter((name) => !after.has(name));
+    assert.deepEqual(lost, [], 'gone though not of the release');
+    return [`${after.size} objects, the same as before the installation`];
+  });
+}
+
 /**
  * Checks the installation without hooks, as Argo CD users need it. Each pod of api and worker migrates before it
  * starts.
@@ -88,20 +73,17 @@ export async function checkInitContainers(kubernetes: Kubernetes, reporter: Repo
   await reporter.check(
     'helm install --no-hooks with the migration as an init container, on the data that is there',
     async () => {
-      const values = [...valuesOf(images), '--set', 'migrate.mode=initContainer'];
+      const values = [...valuesOf(images), ...settings('migrate.mode=initContainer')];
       const args = ['install', 'auth-account', 'charts/auth-account', ...values, '--no-hooks'];
       await kubernetes.helm([...args, '--wait', '--timeout', '3m']);
-      const pods = [...(await kubernetes.settled('api')), ...(await kubernetes.settled('worker'))];
+      const pods = await kubernetes.allSettled(['api', 'worker']);
       for (const { metadata, status } of pods) {
         const migration = status.initContainerStatuses?.find(({ name }) => name === 'migrate');
         assert.equal(migration?.state.terminated?.exitCode, 0, `exit of the init container of ${metadata.name}`);
       }
       await kubernetes.helm(['uninstall', 'auth-account', '--no-hooks', '--wait']);
-      await waitUntil(async () => (await kubernetes.podsOf('api')).length === 0, {
-        what: 'the pods are gone',
-        timeoutMs: 60_000,
-        intervalMs: 1_000,
-      });
+      const areGone = async () => (await kubernetes.podsOf('api')).length === 0;
+      await waitUntil(areGone, { what: 'the pods are gone', timeoutMs: 60_000, intervalMs: 1_000 });
       return [`${pods.length} pods of api and worker, each after its init container`];
     },
   );

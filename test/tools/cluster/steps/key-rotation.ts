@@ -5,8 +5,8 @@ import { waitUntil } from '@auth-account/local-stack';
 import { bearer } from '../../../support/api/api-driver.ts';
 import type { Session } from '../agent/sessions.ts';
 import { apiBy } from '../agent-client.ts';
-import { type Cluster, ports } from '../cluster.ts';
-import type { Kubernetes } from '../kubernetes.ts';
+import { type Cluster, urlsOf } from '../cluster.ts';
+import { type Kubernetes, secondsSince } from '../kubernetes.ts';
 import { findBlocks, findPreparation, runInShell, withPageFolder } from '../page-commands.ts';
 
 const secretName = 'auth-keys';
@@ -16,18 +16,15 @@ const fileName = 'access-token-keys.json';
  * 10 s.
  */
 const limitMs = 150_000;
-/** An expression for the ids of the keys, and whether each is private. It never prints a key. */
-const readFacts = `JSON.parse(require('node:fs').readFileSync(process.env.ACCESS_TOKEN_KEYS_FILE, 'utf8'))
-  .keys.map((key) => ({ kid: key.kid, isPrivate: 'd' in key }))`;
+/** Prints the ids of the keys, and whether each is private, but never a key. */
+const printFacts = `const { keys } = JSON.parse(require('node:fs').readFileSync(process.env.ACCESS_TOKEN_KEYS_FILE, 'utf8'));
+console.log(JSON.stringify(keys.map((key) => ({ kid: key.kid, isPrivate: 'd' in key }))));`;
 
-/** A rotation under way. Its steps wait long, so other checks run in between. */
-export interface Rotation {
-  activate(): Promise<void>;
-  finish(): Promise<void>;
-}
-
-/** Publishes a new signing key behind the first one, as docs/operations.md describes. */
-export async function beginRotation(cluster: Cluster): Promise<Rotation> {
+/**
+ * Publishes a new signing key behind the first one, as docs/operations.md describes. Returns the further steps. They
+ * wait long, so other checks run in between.
+ */
+export async function beginRotation(cluster: Cluster) {
   const { kubernetes, reporter, agent } = cluster;
   let restarts: string[] = [];
   let newKid = '';
@@ -45,7 +42,7 @@ export async function beginRotation(cluster: Cluster): Promise<Rotation> {
   );
 
   return {
-    async activate() {
+    async activate(): Promise<void> {
       await reporter.check('the published key reaches every pod', async () => {
         assert.notEqual(newKid, '', 'it was not published');
         let files: readonly FileInPod[] = [];
@@ -57,8 +54,8 @@ export async function beginRotation(cluster: Cluster): Promise<Rotation> {
         for (const { component, keys } of files) {
           assert.deepEqual(new Set(keys.map(({ isPrivate }) => isPrivate)), new Set([component === 'api']), component);
         }
-        const seconds = ((performance.now() - publishedAt) / 1_000).toFixed(0);
-        old = await agent.call('newSession', { api: 'http://auth-account-api' });
+        const seconds = secondsSince(publishedAt);
+        old = await agent.call('newSession', 'http://auth-account-api');
         await rotate(kubernetes, 2);
         activatedAt = performance.now();
         return [
@@ -66,20 +63,19 @@ export async function beginRotation(cluster: Cluster): Promise<Rotation> {
         ];
       });
     },
-    async finish() {
+    async finish(): Promise<void> {
       await reporter.check('without restarts new tokens get the new key, and old tokens hold', async () => {
         assert.ok(old, 'the key was not activated');
-        const pods = (await kubernetes.podsOf('api')).map(({ status }) => `http://${status.podIP}:${ports.api}`);
-        const signers = async () =>
-          Promise.all(pods.map(async (api) => kidOf((await agent.call('newSession', { api })).access_token)));
-        await waitUntil(async () => (await signers()).every((kid) => kid === newKid), {
-          what: 'every api pod signs by the new key',
-          timeoutMs: limitMs,
-          intervalMs: 3_000,
-        });
-        const seconds = ((performance.now() - activatedAt) / 1_000).toFixed(0);
+        const pods = urlsOf(await kubernetes.podsOf('api'), 'api');
+        const allSign = async () => {
+          const sessions = await Promise.all(pods.map((api) => agent.call('newSession', api)));
+          return sessions.every(({ access_token }) => kidOf(access_token) === newKid);
+        };
+        const what = 'every api pod signs by the new key';
+        await waitUntil(allSign, { what, timeoutMs: limitMs, intervalMs: 3_000 });
+        const seconds = secondsSince(activatedAt);
         assert.notEqual(kidOf(old.access_token), newKid);
-        await assertAccepted(cluster, pods, [old, await agent.call('newSession', { api: pods[0] ?? '' })]);
+        await assertAccepted(cluster, pods, [old, await agent.call('newSession', pods[0] ?? '')]);
         await assertStreams(cluster, pods);
         assert.deepEqual(await containersOf(kubernetes), restarts, 'pods and restarts');
         return [
@@ -101,9 +97,7 @@ async function assertAccepted({ agent }: Cluster, apis: readonly string[], sessi
 
 /** Asserts that every gateway accepts tokens of the key that now signs. */
 async function assertStreams({ agent, kubernetes }: Cluster, apis: readonly string[]): Promise<void> {
-  const gateways = (await kubernetes.settled('push-gateway')).map(
-    ({ status }) => `http://${status.podIP}:${ports.push}`,
-  );
+  const gateways = urlsOf(await kubernetes.settled('push-gateway'), 'push');
   const reports = await agent.call('logOutAcross', { apis, gateways, each: 1 });
   assert.deepEqual(new Set(reports.flatMap(({ ends }) => ends)), new Set(['1000 LOGOUT_CONFIRMED']));
 }
@@ -120,13 +114,11 @@ interface FileInPod {
   readonly keys: readonly { readonly kid: string; readonly isPrivate: boolean }[];
 }
 
-async function filesInPods({ kubectl, podsOf }: Kubernetes): Promise<FileInPod[]> {
+async function filesInPods({ runInPod, podsOf }: Kubernetes): Promise<FileInPod[]> {
   const filesOf = async (component: FileInPod['component']) =>
     Promise.all(
       (await podsOf(component)).map(async ({ metadata }): Promise<FileInPod> => {
-        const command = ['node', '-p', `JSON.stringify(${readFacts})`];
-        const keys = JSON.parse(await kubectl(['exec', metadata.name, '-c', component, '--', ...command]));
-        return { component, keys };
+        return { component, keys: JSON.parse(await runInPod(metadata.name, component, printFacts)) };
       }),
     );
   return [...(await filesOf('api')), ...(await filesOf('push-gateway'))];

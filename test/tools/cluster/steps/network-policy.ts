@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { type Cluster, ports, serviceAddresses } from '../cluster.ts';
-import type { Kubernetes } from '../kubernetes.ts';
 
 /** A program that tries to connect from inside a pod of the release. */
 const probe = `const [host, port] = process.argv.slice(1);
@@ -10,56 +9,43 @@ socket.on('connect', () => end('connected'));
 socket.on('error', (error) => end(error.code === 'ECONNREFUSED' ? 'refused' : error.code));
 setTimeout(() => end('timeout'), 10000);`;
 
-type Row = readonly [from: string, to: string, outcome: string, expected: 'connected' | 'timeout'];
+type Row = readonly [from: string, to: string, host: string, port: number, expected: 'connected' | 'timeout'];
 
 /** Checks that each component reaches what it needs, and that unknown pods reach nothing. */
 export async function checkNetworkPolicies(cluster: Cluster): Promise<void> {
   await cluster.reporter.check('NetworkPolicies: other pods reach nothing, each part what it needs', async () => {
-    const rows = await tryConnections(cluster);
-    const wrong = rows.filter(([, , outcome, expected]) => outcome !== expected);
-    const lines = rows.map(([from, to, outcome]) => `${from} → ${to}: ${outcome}`);
-    assert.deepEqual(wrong, [], lines.join('\n'));
+    const rows = await connectionsOf(cluster);
+    const outcomes = await Promise.all(rows.map(([from, , host, port]) => connect(cluster, from, host, port)));
+    const lines = rows.map(([from, to], index) => `${from} → ${to}: ${outcomes[index]}`);
+    const expected = rows.map(([, , , , outcome]) => outcome);
+    assert.deepEqual(outcomes, expected, lines.join('\n'));
     return lines;
   });
 }
 
-async function tryConnections({ kubernetes, agent, unknownPod }: Cluster): Promise<Row[]> {
+async function connectionsOf({ kubernetes }: Cluster): Promise<Row[]> {
   const ipOf = async (component: string) => (await kubernetes.podsOf(component))[0]?.status.podIP ?? '';
   const [api, gateway, worker] = [await ipOf('api'), await ipOf('push-gateway'), await ipOf('worker')];
   const addresses = await serviceAddresses(kubernetes);
-  const from =
-    (name: string, client: Cluster['agent']) =>
-    async (to: string, host: string, port: number, expected: Row[3]): Promise<Row> => [
-      name,
-      to,
-      await client.call('connect', { host, port }),
-      expected,
-    ];
-  const fromClient = from('client', agent);
-  const fromUnknownPod = from('unknown-pod', unknownPod);
-  const fromPod = async (component: string, to: string, host: string, port: number, expected: Row[3]): Promise<Row> => [
-    component,
-    to,
-    await connectFrom(kubernetes, component, host, port),
-    expected,
+  const [apiService, gatewayService] = [new URL(addresses.api).hostname, new URL(addresses.push).hostname];
+  return [
+    ['client', 'api Service', apiService, 80, 'connected'],
+    ['client', 'gateway Service', gatewayService, 80, 'connected'],
+    ['client', "api's ops port", api, ports.apiOps, 'timeout'],
+    ['unknown-pod', 'api Service', apiService, 80, 'timeout'],
+    ['unknown-pod', 'gateway Service', gatewayService, 80, 'timeout'],
+    ['unknown-pod', "api's ops port", api, ports.apiOps, 'timeout'],
+    ['unknown-pod', "gateway's ops port", gateway, ports.pushOps, 'timeout'],
+    ['unknown-pod', "worker's ops port", worker, ports.workerOps, 'timeout'],
+    ['worker', 'receiver', 'receiver', 8090, 'connected'],
+    ['worker', 'mongodb', 'mongodb', ports.mongodb, 'connected'],
+    ['api', 'receiver', 'receiver', 8090, 'timeout'],
+    ['push-gateway', 'mongodb', 'mongodb', ports.mongodb, 'timeout'],
   ];
-  return Promise.all([
-    fromClient('api Service', new URL(addresses.api).hostname, 80, 'connected'),
-    fromClient('gateway Service', new URL(addresses.push).hostname, 80, 'connected'),
-    fromClient("api's ops port", api, ports.apiOps, 'timeout'),
-    fromUnknownPod('api Service', new URL(addresses.api).hostname, 80, 'timeout'),
-    fromUnknownPod('gateway Service', new URL(addresses.push).hostname, 80, 'timeout'),
-    fromUnknownPod("api's ops port", api, ports.apiOps, 'timeout'),
-    fromUnknownPod("gateway's ops port", gateway, ports.pushOps, 'timeout'),
-    fromUnknownPod("worker's ops port", worker, ports.workerOps, 'timeout'),
-    fromPod('worker', 'receiver', 'receiver', 8090, 'connected'),
-    fromPod('worker', 'mongodb', 'mongodb', ports.mongodb, 'connected'),
-    fromPod('api', 'receiver', 'receiver', 8090, 'timeout'),
-    fromPod('push-gateway', 'mongodb', 'mongodb', ports.mongodb, 'timeout'),
-  ]);
 }
 
-async function connectFrom({ kubectl }: Kubernetes, component: string, host: string, port: number): Promise<string> {
-  const pod = `deployment/auth-account-${component}`;
-  return (await kubectl(['exec', pod, '-c', component, '--', 'node', '-e', probe, host, String(port)])).trim();
+async function connect({ kubernetes, agent, unknownPod }: Cluster, from: string, host: string, port: number) {
+  if (from === 'client') return agent.call('connect', { host, port });
+  if (from === 'unknown-pod') return unknownPod.call('connect', { host, port });
+  return (await kubernetes.runInPod(`deployment/auth-account-${from}`, from, probe, host, String(port))).trim();
 }

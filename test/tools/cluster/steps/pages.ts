@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
+import { newAccount } from '../agent/sessions.ts';
 import { apiBy } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
+import { services } from '../kubernetes.ts';
 import { findPageCommands, findPreparation, runInShell } from '../page-commands.ts';
 
 /** Matches answers of a right command that has nothing to show, such as no dead letter, or no previous container. */
@@ -11,19 +13,17 @@ const nothingThere = /^authctl: |previous terminated container/m;
  * scales the release to its size again. The last command removes the pod for authctl.
  */
 export async function checkPages({ reporter, kubernetes, agent }: Cluster): Promise<void> {
-  const { kubectl, namespace, podsOf, settled } = kubernetes;
-  const components = ['api', 'push-gateway', 'worker'];
+  const { namespace, podsOf } = kubernetes;
   await reporter.check('each command of the pages works', async () => {
     const { functions, start } = findPreparation(namespace);
     const started = runInShell(`set -e\n${functions}\n${start}`);
     assert.equal(started.status, 0, started.said);
     const authctlJson = (line: string) => JSON.parse(runInShell(`${functions}\nauthctl ${line} --json`).stdout);
-    const email = `${crypto.randomUUID()}@cluster.invalid`;
-    const body = { email, password: 'a kettle, two pans', space_creation_mode: 'CREATE_NEW_HOME' };
-    const registered = await apiBy(agent).registerAccount(body);
+    const account = newAccount();
+    const registered = await apiBy(agent).registerAccount(account);
     assert.equal(registered.status, 201);
     const values = {
-      user_id: authctlJson(`user show ${email}`).user_id,
+      user_id: authctlJson(`user show ${account.email}`).user_id,
       request_id: registered.requestId ?? '',
       event_id: authctlJson('events list').events[0].event_id,
       subscriber: authctlJson('events subscribers').subscribers[0].name,
@@ -42,14 +42,12 @@ export async function checkPages({ reporter, kubernetes, agent }: Cluster): Prom
         if (!isRight || !isWhole) failures.push(`${line}: ${status} ${said}`);
       }
     } finally {
-      await kubectl(['scale', ...components.map((name) => `deployment/auth-account-${name}`), '--replicas=2']);
+      await Promise.all(services.map((name) => kubernetes.scale(name, 2)));
     }
-    await Promise.all(components.map((name) => settled(name)));
+    await kubernetes.allSettled();
     assert.deepEqual(failures, []);
-    assert.deepEqual(
-      await podsOf('authctl').then((pods) => pods.filter(({ metadata }) => !metadata.deletionTimestamp)),
-      [],
-    );
+    const left = (await podsOf('authctl')).filter(({ metadata }) => !metadata.deletionTimestamp);
+    assert.deepEqual(left, []);
     return [`${lines.length} commands`];
   });
 }

@@ -5,7 +5,7 @@ import { bearer } from '../../../support/api/api-driver.ts';
 import type { Session } from '../agent/sessions.ts';
 import { type AgentClient, apiBy } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
-import type { Kubernetes } from '../kubernetes.ts';
+import { type Kubernetes, secondsSince } from '../kubernetes.ts';
 import { findBlocks, findPreparation, runInShell, withPageFolder } from '../page-commands.ts';
 import { authorityName, type ReverseProxy, withAgentOutside } from '../proxy.ts';
 import { openEntrances } from './behind-proxy.ts';
@@ -25,30 +25,23 @@ export async function checkRestore(cluster: Cluster, proxy: ReverseProxy, values
   await withAgentOutside(proxy, async (outside) => {
     if (!(await openEntrances(cluster, outside, proxy, values))) return;
     await reporter.check('MongoDB is restored from a mongodump as the page says', async () => {
-      const signInMethods = await openConnectionsOf(kubernetes);
+      const stores = await openConnections(kubernetes);
       const url = proxy.entrances[0]?.url ?? '';
-      return withPageFolder((folder) => restore(kubernetes, outside, { url, folder, signInMethods })).finally(
-        signInMethods.close,
-      );
+      return withPageFolder((folder) => restore(kubernetes, outside, url, folder, stores)).finally(stores.close);
     });
   });
   await kubernetes.kubectl(['delete', 'configmap', authorityName]);
 }
 
-interface Place {
-  /** The URL at which an app reaches the api. */
-  readonly url: string;
-  readonly folder: string;
-  readonly signInMethods: SignInMethods;
-}
-
 async function restore(
-  { namespace, settled }: Kubernetes,
+  { namespace, allSettled }: Kubernetes,
   outside: AgentClient,
-  { url, folder, signInMethods }: Place,
+  url: string,
+  folder: string,
+  stores: StoreConnections,
 ) {
   const { functions, start } = findPreparation(namespace);
-  const variables = `export MONGODB_ADMIN='${signInMethods.mongodb}' REDIS_ADMIN='${signInMethods.redis}'`;
+  const variables = `export MONGODB_ADMIN='${stores.mongodb}' REDIS_ADMIN='${stores.redis}'`;
   const run = (lines: string) => {
     const { status, said } = runInShell(`set -euo pipefail\n${variables}\n${lines}`, { cwd: folder, timeout: limitMs });
     assert.equal(status, 0, said);
@@ -57,7 +50,7 @@ async function restore(
   const api = apiBy(outside, url);
   const refresh = ({ refresh_token }: Session) => api.refreshTokens({ refresh_token });
   const logOut = (session: Session) => api.logOut({ refresh_token: session.refresh_token }, bearer(session));
-  const newSession = () => outside.call('newSession', { api: url });
+  const newSession = () => outside.call('newSession', url);
   const [kept, ended] = [await newSession(), await newSession()];
   const moment = new Date().toISOString();
   run('mongodump --uri="$MONGODB_ADMIN" --oplog --gzip --archive=backup.gz');
@@ -67,8 +60,8 @@ async function restore(
 
   const begin = performance.now();
   run([functions, `B=${moment}`, ...findBlocks('MongoDB is restored to an earlier time')].join('\n'));
-  const seconds = ((performance.now() - begin) / 1_000).toFixed(0);
-  await Promise.all(['api', 'push-gateway', 'worker'].map((component) => settled(component)));
+  const seconds = secondsSince(begin);
+  await allSettled();
 
   const read = await api.findAccount(bearer(keptLater.json.data));
   assert.equal(read.json.error_code, 'IAD_JWT_ACCESS_INVALID', 'a token of the former key');
@@ -79,14 +72,10 @@ async function restore(
   return [`its commands took ${seconds} s`];
 }
 
-/** URLs of the stores for an administrator on this machine. */
-interface SignInMethods {
-  readonly mongodb: string;
-  readonly redis: string;
-  close(): void;
-}
+type StoreConnections = Awaited<ReturnType<typeof openConnections>>;
 
-async function openConnectionsOf({ namespace, read }: Kubernetes): Promise<SignInMethods> {
+/** Returns URLs of the stores for an administrator on this machine. */
+async function openConnections({ namespace, read }: Kubernetes) {
   const secret = async (name: string, key: string) =>
     Buffer.from((await read(['get', 'secret', name])).data[key], 'base64')
       .toString()

@@ -1,11 +1,10 @@
 import type { Cluster } from '../cluster.ts';
+import { services, settings } from '../kubernetes.ts';
 import { assertMoved, assertNothingLost, describeSeen, fleetSize, underLoad } from '../under-load.ts';
-
-const components = ['api', 'push-gateway', 'worker'] as const;
 
 /** Updates each Deployment by a rolling update, one after another. */
 export async function checkRollOuts({ reporter, kubernetes, agent }: Cluster): Promise<void> {
-  for (const component of components) {
+  for (const component of services) {
     await reporter.check(`rolling update of ${component}: 0 failed requests, streams closed by 1001 only`, async () => {
       const seen = await underLoad(agent, async () => {
         await kubernetes.kubectl(['rollout', 'restart', `deployment/auth-account-${component}`]);
@@ -23,24 +22,25 @@ export async function checkRollOuts({ reporter, kubernetes, agent }: Cluster): P
  * release's.
  */
 export function checkUpgrade(cluster: Cluster, values: readonly string[], logLevel = 'warn'): Promise<void> {
-  const args = ['upgrade', 'auth-account', 'charts/auth-account', ...values, '--set', `config.LOG_LEVEL=${logLevel}`];
-  return checkRelease(cluster, 'helm upgrade with a changed value', args);
+  const changed = [...values, ...settings(`config.LOG_LEVEL=${logLevel}`)];
+  return checkRelease(cluster, 'helm upgrade with a changed value', () => cluster.kubernetes.upgrade(changed));
 }
 
 /** Restores the values of the installation. */
 export function checkRollback(cluster: Cluster): Promise<void> {
-  return checkRelease(cluster, 'helm rollback', ['rollback', 'auth-account', '1']);
+  const args = ['rollback', 'auth-account', '1', '--wait', '--timeout', '3m'];
+  return checkRelease(cluster, 'helm rollback', () => cluster.kubernetes.helm(args));
 }
 
 async function checkRelease(
   { reporter, kubernetes, agent }: Cluster,
   name: string,
-  args: readonly string[],
+  change: () => Promise<unknown>,
 ): Promise<void> {
   await reporter.check(`${name}: 0 failed requests, streams closed by 1001 only`, async () => {
     const seen = await underLoad(agent, async () => {
-      await kubernetes.helm([...args, '--wait', '--timeout', '3m']);
-      await Promise.all(components.map((component) => kubernetes.settled(component)));
+      await change();
+      await kubernetes.allSettled();
     });
     assertNothingLost(seen);
     assertMoved(seen, fleetSize);

@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cpus, loadavg, release, totalmem } from 'node:os';
+import { openRedis, workerOptions } from '@auth-account/redis';
+import type { TestServers } from '../../../support/stores/start-test-servers.ts';
+import { apiNode } from '../cost/own-candidate.ts';
+import { rounded } from '../report/figures.ts';
+import { adminCommand } from './mongo.ts';
+
+export type Machine = Awaited<ReturnType<typeof describeMachine>>;
+
+/** Describes the machine on which a run takes place. */
+export async function describeMachine({ mongo, redis }: TestServers) {
+  const [loadBefore = 0] = loadavg();
+  const [first] = cpus();
+  const distribution = /^PRETTY_NAME="?([^"\n]+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
+  const client = openRedis({ REDIS_URL: redis.url }, workerOptions());
+  const redisVersion = /^redis_version:(\S+)/m.exec(await client.info('server'))?.[1];
+  client.disconnect();
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    cpu: first?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+    memoryGib: Math.round(totalmem() / 2 ** 30),
+    system: `${distribution}, Linux ${release()}`,
+    /** The version of the api's Node, which also runs the api's peer. */
+    apiNode: execFileSync(apiNode, ['--version'], { encoding: 'utf8' }).trim(),
+    /** The version of the Node that runs the gateway and the load. */
+    node: process.version,
+    mongodb: String((await adminCommand(mongo.uri, { buildInfo: 1 })).version),
+    redis: redisVersion ?? 'unknown',
+    /** The average number of processes that wanted a core in the minute before. */
+    loadBefore: rounded(loadBefore),
+  };
+}

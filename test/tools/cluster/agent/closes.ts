@@ -1,0 +1,75 @@
+import { bearer, dataOf } from '../../../support/api/api-driver.ts';
+import type { StreamClient } from '../../../support/gateway/push-client.ts';
+import { apiAt } from './ask.ts';
+import { logIn, openStream, register, type Session, type StreamCredentials, type Target } from './sessions.ts';
+
+interface CloseReport {
+  readonly signInMethod: string;
+  /** The code and reason of the close, or the answer to a refused handshake. */
+  readonly end: string;
+  /** Milliseconds from the request that ends the stream to the close frame. */
+  readonly ms: number;
+}
+
+/**
+ * Ends a stream in each way that an app can cause, and reports how each end arrives. Does not use the client of apps,
+ * because that hides the codes from its app.
+ */
+export async function walkCloses({ api, push, by }: Target & { by: StreamCredentials }): Promise<CloseReport[]> {
+  const { email } = await register(api);
+  const invite = await inviteOfAnother(api);
+
+  async function end(signInMethod: string, act: (session: Session, stream: StreamClient) => Promise<unknown>) {
+    const session = await logIn(api, email);
+    const stream = await openStream(push, session, by);
+    const start = performance.now();
+    await act(session, stream);
+    const { code, reason, at } = await stream.closed;
+    return { signInMethod, end: `${code} ${reason}`, ms: at - start };
+  }
+
+  return [
+    await end('logout', (session) => apiAt(api).logOut(session, bearer(session))),
+    await end('ended by another device', async ({ session_id }) => {
+      const other = await logIn(api, email);
+      await apiAt(api).revokeSession({ session_id }, bearer(other));
+    }),
+    await end('login on the same device', ({ device_id }) => logIn(api, email, device_id)),
+    await end('second stream of the session', (session) => openStream(push, session, by)),
+    await end('move to another group', (session) =>
+      dataOf(apiAt(api).acceptInvite({ token: invite, leave_current_group: true }, bearer(session))),
+    ),
+    { signInMethod: 'wrong token', end: await refusalOf(push, await logIn(api, email), by), ms: 0 },
+  ];
+}
+
+/** Returns the token of an invite into a new account's group. */
+async function inviteOfAnother(api: string): Promise<string> {
+  const { email } = await register(api);
+  const caller = bearer(await logIn(api, email));
+  return (await dataOf(apiAt(api).createInvite({}, caller), 201)).invite_token;
+}
+
+async function refusalOf(push: string, session: Session, by: StreamCredentials): Promise<string> {
+  try {
+    await openStream(push, { ...session, access_token: `${session.access_token.slice(0, -4)}AAAA` }, by);
+    return 'opened';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/**
+ * Opens a stream with each part of the handshake that may carry the token, never renews the token, and reports how the
+ * streams end, so tokens must be short-lived. The reported times begin at the login.
+ */
+export function outliveTokens({ api, push }: Target): Promise<CloseReport[]> {
+  async function end(by: StreamCredentials): Promise<CloseReport> {
+    const { email } = await register(api);
+    const start = performance.now();
+    const { closed } = await openStream(push, await logIn(api, email), by);
+    const { code, reason, at } = await closed;
+    return { signInMethod: `token by ${by}`, end: `${code} ${reason}`, ms: at - start };
+  }
+  return Promise.all([end('header'), end('subprotocol')]);
+}
