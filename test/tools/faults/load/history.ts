@@ -11,7 +11,7 @@ export type Sort = 'write' | 'read' | 'stream';
 export interface Operation {
   readonly kind: string;
   readonly sort: Sort;
-  readonly person: number;
+  readonly person: number | string;
   readonly requestId: string;
   /** The process to which it was sent. */
   readonly via: string;
@@ -96,4 +96,14 @@ export function createHistory(file: string = devNull): History {
     },
     close: () => new Promise((resolve) => stream.end(() => resolve())),
   };
+}
+
+/** Reports each unhandled rejection as a violation. Returns the function that ends the watch. */
+export function watchRejections(history: History): () => void {
+  const onRejection = (error: unknown) => {
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+    history.violate('a rejection that nobody handles', { name, message, stack });
+  };
+  process.on('unhandledRejection', onRejection);
+  return () => void process.off('unhandledRejection', onRejection);
 }

@@ -22,6 +22,14 @@ export interface Registration {
   firstGroupId?: string;
 }
 
+/** Creates the record of a registration without an answer. Its group is unknown if no person is given. */
+export function registrationOf(
+  email: string,
+  { invite, person = { groupId: undefined } }: Partial<Pick<Registration, 'invite' | 'person'>> = {},
+): Registration {
+  return { email, invite, person, outcome: 'unknown' };
+}
+
 /** An email address and a password. Without a password nobody can log in until a reset. */
 export interface Credentials {
   readonly email: string;

@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { createRandom } from '../../../model/simulate-refresh.ts';
-import { type App, anyOf, type Person, type World } from './app.ts';
+import { type App, anyOf, anyWeighted, createDevice, createPerson, type Person, type World } from './app.ts';
 import { endAppConnections } from './app-request.ts';
 import { arrivedCode, askForCode } from './codes.ts';
+import { askForEmail, changeEmail, changePassword, resetPassword, undoEmail } from './credential-changes.ts';
 import { heldBy, isSettled, tryFormer } from './credentials.ts';
 import { confirmDeletion, faceDeletion, orderDeletion } from './deletions.ts';
-import { askForEmail, changeEmail, undoEmail } from './email-changes.ts';
 import type { ChangeKind } from './ledger.ts';
-import { changePassword, resetPassword } from './passwords.ts';
 import { openStream } from './push.ts';
 import { logIn, logInAgain, logOut, logOutAll, refresh } from './sessions.ts';
 import { createInvite, move, read, readAccount, register } from './spaces.ts';
@@ -63,27 +61,14 @@ const newcomers = 0.12;
 
 function chooseStep(app: App): Step[1] {
   const possible = steps.filter(([, , isPossible]) => isPossible?.(app) ?? true);
-  let left = app.person.random() * possible.reduce((sum, [weight]) => sum + weight, 0);
-  for (const [weight, run] of possible) {
-    left -= weight;
-    if (left < 0) return run;
-  }
-  return refresh;
+  return anyWeighted(app.person.random, possible)[1];
 }
 
-function createPerson(id: number, seed: number): Person {
+function newcomer(id: number, seed: number): Person {
   const random = createRandom(seed * 1_000_003 + id);
-  const count = random() < 0.3 ? 2 : 1;
-  return {
-    id,
-    random,
-    holds: [{ email: `person-${id}-${randomUUID().slice(0, 8)}@example.com`, password: `password of ${id}` }],
-    devices: Array.from({ length: count }, () => ({ deviceId: randomUUID(), refreshToken: '', mustRefresh: false })),
-    timeoutMs: 10_000 + Math.floor(random() * 10_000),
-    groupId: undefined,
-    isOwner: false,
-    stepsLeft: 10 + Math.floor(random() * 40),
-  };
+  const devices = Array.from({ length: random() < 0.3 ? 2 : 1 }, createDevice);
+  const timeoutMs = 10_000 + Math.floor(random() * 10_000);
+  return createPerson(id, { random, devices, timeoutMs, stepsLeft: 10 + Math.floor(random() * 40) });
 }
 
 /** Forgets the device's session, whose state is in doubt, and logs in. */
@@ -172,7 +157,7 @@ export function startLoad({ world, seed, rate, population }: LoadOptions): Load 
     const isNewcomer = idle.size === 0 || random() < newcomers;
     if (isNewcomer && people.size < population) {
       ids += 1;
-      begin(createPerson(ids, seed));
+      begin(newcomer(ids, seed));
     } else if (idle.size > 0) begin(anyOf(random, [...idle]));
   }, 1_000 / rate);
 

@@ -1,21 +1,24 @@
-import { type AuthClient, type AuthEvent, createAuthClient } from '@auth-account/client';
+import { type AuthClient, type AuthEvent, type AuthStorage, createAuthClient, type Timers } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { boundKey, memoryKeys } from '@auth-account/client/bound-key';
 import { type Household, household } from '@auth-account/client/household';
 import { type Passkeys, passkeys } from '@auth-account/client/passkeys';
 import { type SecondFactor, secondFactor } from '@auth-account/client/second-factor';
 import { type Sessions, sessions } from '@auth-account/client/sessions';
-
-type Auth = AuthClient & Account & Household & Passkeys & SecondFactor & Sessions;
-
 import { memoryStorage } from '@auth-account/client/testing';
 import { type Authenticator, createAuthenticator } from '../../../support/api/authenticator.ts';
 import { testIssuer } from '../../../support/api/device-key.ts';
 import { appOrigin } from '../../../support/api/passkeys.ts';
-import { type AppLife, beginLife, never } from './app-life.ts';
-import { createPhoneNetwork, type NetworkOptions, type PhoneNetwork } from './phone-network.ts';
+import {
+  createPhoneNetwork,
+  createSwitch,
+  type NetworkOptions,
+  type PhoneNetwork,
+  type Switch,
+} from './phone-network.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
-import { createSwitch, type Switch } from './switch.ts';
+
+type Auth = AuthClient & Account & Household & Passkeys & SecondFactor & Sessions;
 
 /** A phone with the app on it. Its storage outlives the app. */
 export interface Phone {
@@ -37,17 +40,62 @@ export interface App {
   isAlive(): boolean;
 }
 
-export interface PhoneOptions extends Omit<NetworkOptions, 'secrets'> {
+export interface PhoneOptions extends NetworkOptions {
   readonly onEvent: (event: AuthEvent) => void;
   /** True if the app binds its sessions to a key of the phone. */
   readonly isBound: boolean;
 }
 
-export function createPhone({ onEvent, isBound, ...signInMethods }: PhoneOptions): Phone {
+/** Parts of the platform that end with the app. */
+interface AppLife {
+  readonly storage: AuthStorage;
+  readonly timers: Timers;
+  isOver(): boolean;
+  end(): void;
+  /** Passes the outcome on to the app, unless the app has ended before. */
+  notify<T>(outcome: Promise<T>): Promise<T>;
+}
+
+/** A promise for the code of a killed app, which never settles. */
+export const never = () => new Promise<never>(() => undefined);
+
+/** Starts a run of an app on a storage that outlives it. */
+function beginLife(kept: AuthStorage): AppLife {
+  const running = new Set<NodeJS.Timeout>();
+  let isOver = false;
+  const unlessOver = <T>(work: () => Promise<T>): Promise<T> => (isOver ? never() : work());
+  return {
+    isOver: () => isOver,
+    end() {
+      isOver = true;
+      for (const timer of running) clearTimeout(timer);
+    },
+    notify: (outcome) =>
+      outcome.then(
+        (value) => unlessOver(async () => value),
+        (error) => unlessOver(() => Promise.reject(error)),
+      ),
+    storage: {
+      get: (key) => unlessOver(() => kept.get(key)),
+      set: (key, value) => unlessOver(() => kept.set(key, value)),
+      remove: (key) => unlessOver(() => kept.remove(key)),
+    },
+    timers: {
+      after(ms, work) {
+        if (isOver) return () => undefined;
+        const timer = setTimeout(work, ms);
+        running.add(timer);
+        return () => clearTimeout(timer);
+      },
+    },
+  };
+}
+
+export function createPhone({ onEvent, isBound, ...options }: PhoneOptions): Phone {
   const bound = isBound ? { boundKey: boundKey(memoryKeys(), { origin: testIssuer }) } : {};
   const storage = memoryStorage();
   const secrets = createSecrets();
-  const network = createPhoneNetwork({ ...signInMethods, secrets });
+  const network = createPhoneNetwork(options, secrets);
   const foreground = createSwitch();
   const authenticator = createAuthenticator({ origin: appOrigin });
   let running: { readonly auth: Auth; readonly life: AppLife } | undefined;

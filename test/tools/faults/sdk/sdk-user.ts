@@ -3,38 +3,48 @@ import { AuthError, type AuthEvent, type AuthState, type SignedOutReason } from 
 import { createRandom } from '../../../model/simulate-refresh.ts';
 import type { World } from '../load/app.ts';
 import type { Registration } from '../load/ledger.ts';
-import { never } from './app-life.ts';
-import { type App, createPhone, type Phone } from './phone.ts';
-
-/** The part of the world that users of the client use. */
-export type SdkWorld = Pick<World, 'history' | 'ledger' | 'apiPorts' | 'gatewayPorts'>;
+import { type App, createPhone, never, type Phone } from './phone.ts';
 
 /** Two users who may live together. The first invites, and the second comes and goes. */
 export interface Household {
   invite?: string | undefined;
 }
 
-/** Figures of one user. */
-export interface SdkFigures {
-  /** Numbers of sessions that logins have opened, and of those that ended without the user's request. */
-  sessions: number;
-  lost: number;
-  /** Numbers of logouts that the user requested, and of those without a network. */
-  signOuts: number;
-  offline: number;
-  kills: number;
-  /** Numbers of calls that were answered, and of those that failed temporarily. */
-  answered: number;
-  failed: number;
-  /** Numbers of logins by a second factor, and by a passkey. */
-  bySecondFactor: number;
-  byPasskey: number;
-}
+/** Figures of a user, as the report names them. */
+const figureNames = {
+  sessions: 'sessions opened',
+  lost: 'lost',
+  signedIn: 'signed in at the end',
+  bySecondFactor: 'logins by a second factor',
+  byPasskey: 'by a passkey',
+  refreshes: 'refreshes',
+  signOuts: 'sign-outs asked for',
+  offline: 'of them offline',
+  kills: 'apps killed',
+  answered: 'calls answered',
+  failed: 'failed for the moment',
+};
+type FigureName = keyof typeof figureNames;
+export type SdkFigures = Record<FigureName, number>;
+
+/** Returns figures, each of which is what `figureOf` returns for it. */
+const figuresOf = (figureOf: (name: FigureName) => number) =>
+  Object.fromEntries(Object.keys(figureNames).map((name) => [name, figureOf(name as FigureName)])) as SdkFigures;
+
+/** Sums up the figures of users. */
+export const sumFigures = (users: readonly SdkUser[]): SdkFigures =>
+  figuresOf((name) => users.reduce((sum, { figures }) => sum + figures[name], 0));
+
+/** Describes figures in a line. */
+export const describeFigures = (figures: SdkFigures): string =>
+  Object.entries(figureNames)
+    .map(([name, text]) => `${figures[name as FigureName]} ${text}`)
+    .join(', ');
 
 /** A user whose app uses the client and does one thing at a time. */
 export interface SdkUser {
   readonly id: number;
-  readonly world: SdkWorld;
+  readonly world: World;
   readonly random: () => number;
   readonly email: string;
   readonly password: string;
@@ -63,17 +73,17 @@ export interface SdkUser {
   isLoginUnsure: boolean;
 }
 
-export interface SdkUserOptions {
-  readonly world: SdkWorld;
-  readonly id: number;
+export interface SdkUserOptions extends Pick<SdkUser, 'world' | 'id' | 'isHost' | 'household'> {
   readonly seed: number;
-  readonly isHost: boolean;
-  readonly household: Household;
 }
 
 export function createSdkUser({ world, id, seed, isHost, household }: SdkUserOptions): SdkUser {
   const random = createRandom(seed * 1_000_003 + 500_000 + id);
-  const { apiPorts, gatewayPorts } = world;
+  const { apis, gateways } = world;
+  const figures = figuresOf(() => 0);
+  const onRefresh = () => {
+    figures.refreshes += 1;
+  };
   const onEvent = (event: AuthEvent) => {
     if (event.type === 'signed_out') judgeEnd(user, event.reason);
   };
@@ -85,12 +95,9 @@ export function createSdkUser({ world, id, seed, isHost, household }: SdkUserOpt
     password: `secret of the client ${id}`,
     isHost,
     household,
-    phone: createPhone({ apiPorts, gatewayPorts, random, onEvent, isBound: id % 4 < 2 }),
+    phone: createPhone({ apis, gateways, random, onRefresh, onEvent, isBound: id % 4 < 2 }),
     signInMethod: (['password', 'totp', 'passkey'] as const)[id % 3] ?? 'password',
-    figures: {
-      ...{ sessions: 0, lost: 0, signOuts: 0, offline: 0, kills: 0, answered: 0, failed: 0 },
-      ...{ bySecondFactor: 0, byPasskey: 0 },
-    },
+    figures,
     loggedOut: new Set(),
     registration: undefined,
     hasSignInMethod: false,

@@ -18,14 +18,13 @@ import { type Endings, startWhole } from '../../../support/closing.ts';
 import { openGuardedFolder } from '../../../support/processes/create-process-guard.ts';
 import { processEnvironment } from '../../../support/processes/process-environment.ts';
 import { unlimitedRequests } from '../../../support/test-environment.ts';
+import { createMailbox, type Mailbox } from '../load/mailbox.ts';
 import { providerName } from '../sign-in/federated-user.ts';
-import { createFakedClock, type FakedClock } from './faked-clock.ts';
-import { type MailServer, startMailServer } from './mail-server.ts';
-import { createMailbox, type FilledMailbox } from './mailbox.ts';
-import { type ReplicaSet, startReplicaSet } from './replica-set.ts';
+import { createFakedClock, type FakedClock, type FakedClockOptions } from './faked-clock.ts';
+import { type ReplicaSet, type ReplicaSetOptions, startReplicaSet } from './replica-set.ts';
 import { type ServiceInstance, startInstance } from './service-instance.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
-import { startWebhookSubscriber, type WebhookSubscriber } from './webhook-subscriber.ts';
+import { type MailServer, startMailServer, startWebhookSubscriber, type WebhookSubscriber } from './subscribers.ts';
 
 /**
  * Two processes of each service, MongoDB with three members, Redis with its append-only file, and two webhooks, all on
@@ -41,7 +40,7 @@ export interface FaultStack {
   readonly services: readonly ServiceInstance[];
   readonly subscribers: readonly WebhookSubscriber[];
   /** Everything that the second webhook received to mail. */
-  readonly mailbox: FilledMailbox;
+  readonly mailbox: Mailbox;
   /** A mail server that fills the mailbox too. */
   readonly mailServer: MailServer;
   /** A provider of OpenID Connect, by which users log in. */
@@ -55,15 +54,10 @@ export interface FaultStack {
   close(): Promise<void>;
 }
 
-export interface FaultStackOptions {
-  readonly logDir: string;
-  /** True if programs that a fault needs may be installed. */
-  readonly mayInstall: boolean;
-  readonly accessTokenSeconds: number;
-  /** Seconds for which a killed process leaves its locks in MongoDB. */
-  readonly lockSeconds: number;
-  readonly log: (line: string) => void;
-}
+export interface FaultStackOptions extends FakedClockOptions, Pick<ReplicaSetOptions, 'logDir' | 'lockSeconds'> {}
+
+/** Lifetime of an access token. */
+const accessTokenSeconds = 120;
 
 const redisDiskMib = 256;
 const startTimeoutMs = 120_000;
@@ -104,7 +98,7 @@ async function startParts(options: FaultStackOptions, endings: Endings): Promise
   await ensureIndexes(db);
 
   const keys = await generateKeys(join(folder.dir, 'keys'));
-  const env = { ...environment(keys, [...subscribers, mailServer], options), ...providerEnvironment(provider) };
+  const env = { ...environment(keys, [...subscribers, mailServer]), ...providerEnvironment(provider) };
   const services: ServiceInstance[] = [];
   endings.push(() => Promise.all(services.map((service) => service.close())));
   const onSpawn: OnSpawn = folder.watch;
@@ -143,7 +137,6 @@ function providerEnvironment({ issuer, jwksUri }: Provider): Record<string, stri
 function environment(
   keys: KeyFiles,
   subscribers: readonly Pick<WebhookSubscriber, 'configuration'>[],
-  { accessTokenSeconds }: FaultStackOptions,
 ): Record<string, string> {
   return {
     ...(processEnvironment() as Record<string, string>),

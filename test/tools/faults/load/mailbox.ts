@@ -1,25 +1,30 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { compactDecrypt, exportJWK, generateKeyPair, type JWK } from 'jose';
-import type { Mailbox } from '../load/app.ts';
 
-/** A mailbox that is filled by a mail server, and by a webhook with its own key. */
-export interface FilledMailbox extends Mailbox {
+/** Everything that was mailed to users, by a mail server and by a webhook with its own key. */
+export interface Mailbox {
   /** The public key, which is the webhook's `encrypt_to`. */
   readonly encryptTo: JWK;
   /** Decrypts and stores the secret of an event, if it has one. */
-  open(event: AuthEvent): Promise<void>;
+  open(event: Pick<AuthEvent, 'data'>): Promise<void>;
   /** Stores a mail. */
   take(mail: { readonly to: string; readonly text: string }): void;
+  /** Returns a challenge's code and email address, if the code has arrived. */
+  codeOf(challengeId: string): { readonly email: string; readonly code: string } | undefined;
+  /** Returns true if a mail to the address contained the text. */
+  wasMailed(email: string, text: string): boolean;
+  /**
+   * Removes and returns the token of the newest notification to the email address of a change that can be undone. No
+   * token comes twice.
+   */
+  takeUndoToken(email: string): string | undefined;
+  /** Returns the token that stops the removal of a second factor at that time. */
+  stopTokenOf(email: string, dueAt: string): string | undefined;
 }
 
-type Secret = {
-  readonly email: string;
-  readonly code?: string;
-  readonly undo_token?: string;
-  readonly stop_token?: string;
-};
+type Secret = { readonly email: string } & Partial<Record<'code' | 'undo_token' | 'stop_token', string>>;
 
-export async function createMailbox(): Promise<FilledMailbox> {
+export async function createMailbox(): Promise<Mailbox> {
   const { publicKey, privateKey } = await generateKeyPair('ECDH-ES', { crv: 'P-256' });
   const codes = new Map<string, { readonly email: string; readonly code: string }>();
   const undoTokens = new Map<string, string>();
