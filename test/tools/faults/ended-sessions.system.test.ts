@@ -47,7 +47,9 @@ beforeEach(async () => {
   const { session_id: sessionId, user_id: userId, device_id: deviceId, ...tokens } = await newSession(api);
   const { access_token: accessToken, refresh_token: refreshToken, push_stream_path: streamPath } = tokens;
   const request = { url: gateway.base + streamPath, accessToken, requestId: 'ended-sessions' };
-  const opened = await openAppStream({ ...request, timeoutMs: 15_000 });
+  const open = () => openAppStream({ ...request, timeoutMs: 15_000 });
+  // As apps do, if a stream is lost before any frame (ADR 0004).
+  const opened = (await open()) ?? (await open());
   if (typeof opened !== 'object') throw new Error(`no stream: ${opened}`);
   stream = opened;
   const ids = { sessionId, userId, deviceId };

@@ -7,6 +7,7 @@ import type { Collections } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
+import { startHoldingProxy } from '../../support/stores/holding-proxy.ts';
 import { checkAccounts } from './invariants/check-accounts.ts';
 import { checkLogins } from './invariants/check-logins.ts';
 import { checkStores } from './invariants/check-stores.ts';
@@ -17,7 +18,6 @@ import { endAppConnections } from './load/app-request.ts';
 import type { AccountRecord, ChangeKind } from './load/ledger.ts';
 import { logIn } from './load/sessions.ts';
 import { register } from './load/spaces.ts';
-import { startCuttableProxy } from './stack/cuttable-proxy.ts';
 
 let fixture: TokenFixture;
 let api: TokenApi;
@@ -235,34 +235,27 @@ async function erase(): Promise<void> {
   await announceDeletion();
 }
 
-const soon = () => Date.now() + 1_000;
-const later = () => Date.now() + 14 * 86_400_000;
+const later = Date.now() + 14 * 86_400_000;
 const schedule = (at: number) => collections.users.updateMany({}, { $set: { deletes_at: new Date(at) } });
 
 describe('checkAccounts about a deletion', () => {
-  test.each([
-    ['acknowledged', () => soon()],
-    ['ordered, without an answer', () => undefined],
-  ])('checkAccounts finds nothing about a deletion whose account is gone: %s', async (_, deletesAt) => {
-    person.deletion = { deletesAt: deletesAt() };
-    await erase();
-    expect(await foundBy(checkAccounts)).toEqual([]);
-  });
-
-  test('checkAccounts finds nothing about an account that waits until the time of its deletion', async () => {
-    const deletesAt = later();
+  test.each<[string, number | undefined, () => Promise<unknown>]>([
+    ['an account that is gone after an acknowledged deletion', Date.now(), erase],
+    ['an account that is gone after an order without an answer', undefined, erase],
+    ['an account that waits until the time of its deletion', later, () => schedule(later)],
+  ])('checkAccounts finds nothing about %s', async (_, deletesAt, happen) => {
     person.deletion = { deletesAt };
-    await schedule(deletesAt);
+    await happen();
     expect(await foundBy(checkAccounts)).toEqual([]);
   });
 
   test.each<[string, number | undefined | 'none', () => Promise<unknown>]>([
     ['an acknowledged deletion has left the account', 0, async () => undefined],
-    ['a deletion is not scheduled as it was announced', later(), async () => undefined],
-    ['a deletion is not scheduled as it was announced', later(), () => schedule(later() + 60_000)],
-    ['an account was erased before its time', later(), erase],
+    ['a deletion is not scheduled as it was announced', later, async () => undefined],
+    ['a deletion is not scheduled as it was announced', later, () => schedule(later + 60_000)],
+    ['an account was erased before its time', later, erase],
     ['an account was not erased in time', undefined, () => schedule(Date.now())],
-    ['an account is about to go that nobody has deleted', 'none', () => schedule(later())],
+    ['an account is about to go that nobody has deleted', 'none', () => schedule(later)],
     ['an account was erased that nobody has deleted', 'none', erase],
   ])('checkAccounts finds that %s', async (what, deletesAt, happen) => {
     if (deletesAt !== 'none') person.deletion = { deletesAt };
@@ -285,28 +278,28 @@ describe('checkAccounts about a deletion', () => {
 
 describe('checkAccounts about an erased account', () => {
   beforeEach(async () => {
-    person.deletion = { deletesAt: soon() };
+    person.deletion = { deletesAt: Date.now() };
     await erase();
   });
 
-  test('checkAccounts finds two erasures of one account', async () => {
-    await announceDeletion();
-    expect(await foundBy(checkAccounts)).toEqual([
-      'an account was erased several times',
-      'a subscriber has not one goodbye',
-    ]);
-  });
-
-  test('checkAccounts finds a subscriber without the event of a deletion', async () => {
-    received = [];
-    expect(await foundBy(checkAccounts)).toEqual(['a subscriber has not one goodbye']);
-  });
-
-  test('checkAccounts finds a subscriber with the deletion event of another account', async () => {
+  const announceFalsely = async () => {
     user_id = 'somebody else';
     await announceDeletion();
     await collections.outbox.deleteOne({ 'event.subject': user_id });
-    expect(await foundBy(checkAccounts)).toEqual(['a subscriber was notified of a false erasure']);
+  };
+  const twice = ['an account was erased several times', 'a subscriber has not one goodbye'];
+
+  test.each<[string, readonly string[], () => unknown]>([
+    ['two erasures of one account', twice, announceDeletion],
+    ['a subscriber without the event of a deletion', twice.slice(1), () => received.pop()],
+    [
+      'a subscriber with the deletion event of another account',
+      ['a subscriber was notified of a false erasure'],
+      announceFalsely,
+    ],
+  ])('checkAccounts finds %s', async (_, found, happen) => {
+    await happen();
+    expect(await foundBy(checkAccounts)).toEqual(found);
   });
 
   test.each<[keyof Collections, () => object]>([
@@ -329,15 +322,8 @@ describe('checkLogins', () => {
     await checkLogins({ ...world, apis: [base], isOver: true });
     return violations();
   }
-  const held = () => person.holds.slice(0, 1);
-
-  test('checkLogins finds nothing if the present credentials log in, and no former ones', async () => {
-    account.former.push({ email: held()[0]?.email ?? '', password: 'an earlier password' });
-    expect(await tried()).toEqual([]);
-  });
-
   test('checkLogins tries again without an answer, although the apps have given up', async () => {
-    const proxy = await startCuttableProxy(Number(new URL(api.base).port));
+    const proxy = await startHoldingProxy(Number(new URL(api.base).port));
     proxy.cut('reset');
     const result = tried(`http://127.0.0.1:${proxy.port}`);
     const isTried = async () => (world.history.counts.get('final try')?.unknown ?? 0) > 0;
@@ -347,34 +333,39 @@ describe('checkLogins', () => {
     await proxy.close();
   });
 
-  test('checkLogins finds former credentials that log in', async () => {
-    account.former.push(...held());
-    expect(await tried()).toEqual(['unusable credentials were not refused']);
-  });
+  const email = () => person.holds[0]?.email ?? '';
+  const hold = (...passwords: readonly string[]) => {
+    person.holds = passwords.map((password) => ({ email: email(), password }));
+  };
+  const holdTwo = async () => {
+    person.holds = [...person.holds, ...(await newPerson()).holds];
+  };
+  const refused = ['credentials that hold were refused'];
+  const accepted = ['unusable credentials were not refused'];
+  const gone = [...accepted, 'the email address of an account that is gone is not free'];
 
-  test('checkLogins finds present credentials that do not log in', async () => {
-    person.holds = held().map(({ email }) => ({ email, password: 'another password' }));
-    expect(await tried()).toEqual(['credentials that hold were refused']);
-  });
-
-  test('checkLogins finds that both of two possible credentials log in', async () => {
-    person.holds = [...held(), ...(await newPerson()).holds];
-    expect(await tried()).toEqual(['two pairs of credentials hold']);
-  });
-
-  test('checkLogins finds that neither of two possible credentials logs in', async () => {
-    person.holds = ['one', 'two'].map((word) => ({ email: held()[0]?.email ?? '', password: word.repeat(4) }));
-    expect(await tried()).toEqual(['credentials that hold were refused']);
-  });
-
-  test('checkLogins finds a login to an account that waits for its erasure', async () => {
-    person.deletion = { deletesAt: later() };
-    expect(await tried()).toEqual(['credentials that hold were refused']);
-  });
-
-  test('checkLogins finds a login to an erased account, and that its email address is not free', async () => {
-    person.deletion = { deletesAt: soon() };
-    const gone = ['unusable credentials were not refused', 'the email address of an account that is gone is not free'];
-    expect(await tried()).toEqual(gone);
+  test.each<[string, readonly string[], () => unknown]>([
+    [
+      'nothing if the present credentials log in, and no former ones',
+      [],
+      () => account.former.push({ email: email(), password: 'an earlier password' }),
+    ],
+    ['former credentials that log in', accepted, () => account.former.push(...person.holds)],
+    ['present credentials that do not log in', refused, () => hold('another password')],
+    ['that both of two possible credentials log in', ['two pairs of credentials hold'], holdTwo],
+    ['that neither of two possible credentials logs in', refused, () => hold('one password', 'another password')],
+    [
+      'a login to an account that waits for its erasure',
+      refused,
+      () => Object.assign(person, { deletion: { deletesAt: later } }),
+    ],
+    [
+      'a login to an erased account, and that its email address is not free',
+      gone,
+      () => Object.assign(person, { deletion: { deletesAt: Date.now() } }),
+    ],
+  ])('checkLogins finds %s', async (_, found, happen) => {
+    await happen();
+    expect(await tried()).toEqual(found);
   });
 });

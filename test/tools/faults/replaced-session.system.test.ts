@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { newDeviceTopic } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
@@ -16,24 +13,21 @@ import { logInAgain, logIn as logInAsApp, logOutAll } from './load/sessions.ts';
 import { register } from './load/spaces.ts';
 
 let stack: TestStack;
-let dir: string;
-let file: string;
 let app: App;
+/** The history's notes. */
+let notes: { readonly what: string; readonly code?: unknown }[];
 
 beforeAll(async () => {
   stack = await startTestStack(cheapHashes);
-  dir = await mkdtemp(join(tmpdir(), 'auth-account-replaced-'));
 });
-afterAll(async () => {
-  await stack.close();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => stack.close());
 
 /** Creates an app of the load that is logged in and has its stream open. */
 beforeEach(async () => {
-  file = join(dir, `${randomUUID()}.jsonl`);
+  notes = [];
+  const note = (what: string, detail: object) => void notes.push({ ...detail, what });
   const processes = { apis: [stack.apiUrl], gateways: [stack.pushUrl] };
-  const world = await createWorld({ history: createHistory(file), ...processes });
+  const world = await createWorld({ history: { ...createHistory(), note }, ...processes });
   app = createApp(world, 1, { random: () => 0.5, timeoutMs: 20_000 });
   await register(world, app.person);
   await logInAsApp(app);
@@ -51,9 +45,7 @@ function logInElsewhere(fields: object) {
 async function observed() {
   const { history } = app.world;
   await history.close();
-  const lines = (await readFile(file, 'utf8')).trim().split('\n');
-  const notes = lines.map((line) => JSON.parse(line) as { note?: string; code?: number });
-  const closes = notes.filter(({ note }) => note === 'stream closed');
+  const closes = notes.filter(({ what }) => what === 'stream closed');
   return { codes: closes.map(({ code }) => code), violations: history.violations.map(({ what }) => what) };
 }
 
@@ -71,7 +63,7 @@ test('an app that logs in again gets 4005 on its old stream, and goes on with it
 
 test('an app receives the notification of a login on another device of its user', async () => {
   await logInElsewhere({ device_id: randomUUID() });
-  const isReported = async () => (await readFile(file, 'utf8')).includes('a new device seen');
+  const isReported = async () => notes.some(({ what }) => what === 'a new device seen');
   await waitUntil(isReported, { what: 'the notification', timeoutMs: 60_000, intervalMs: 50 });
   expect(await observed()).toEqual({ codes: [], violations: [] });
 });

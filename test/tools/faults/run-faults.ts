@@ -15,35 +15,22 @@ import { faultSequence, possibleFaults } from './kinds/fault-sequence.ts';
 import { createWorld } from './load/app.ts';
 import { createHistory, type History, watchRejections } from './load/history.ts';
 import { refresh } from './load/sessions.ts';
-import { type Load, startLoad } from './load/start-load.ts';
+import { type Load, type LoadOptions, startLoad } from './load/start-load.ts';
 import { type FaultRecord, printReport, type Report, sumOperations } from './print-report.ts';
 import { checkSdkUsers } from './sdk/check-sdk-users.ts';
 import { sumFigures } from './sdk/sdk-user.ts';
 import { type SdkUsers, startSdkUsers } from './sdk/start-sdk-users.ts';
 import type { SignInWorld } from './sign-in/sign-in-user.ts';
 import { type SignInUsers, startSignInUsers } from './sign-in/start-sign-in-users.ts';
-import { type FaultStack, startFaultStack } from './stack/start-fault-stack.ts';
+import { type FaultStack, type FaultStackOptions, startFaultStack } from './stack/start-fault-stack.ts';
 
-export interface RunOptions {
-  readonly seed: number;
+export interface RunOptions extends LoadOptions, FaultStackOptions {
   /** Seconds for which faults happen. */
   readonly seconds: number;
-  /** Number of actions that apps start per second. */
-  readonly rate: number;
-  /**
-   * The most active users. In an outage each repeats a request every few seconds, so this bounds the load.
-   */
-  readonly population: number;
-  /** Seconds for which a process that is killed within a transaction leaves its locks. MongoDB's default is 60. */
-  readonly lockSeconds: number;
   /** Maximum number of faults. */
   readonly maxFaults: number;
   /** Pattern for the names of kinds of fault. Only matching kinds happen. */
   readonly only: RegExp;
-  readonly mayInstall: boolean;
-  /** Directory of the history, the report and the services' logs. */
-  readonly logDir: string;
-  readonly log: (line: string) => void;
   /** Ends the faults early. Everything until then is still checked. */
   readonly signal: AbortSignal;
 }
@@ -74,14 +61,14 @@ interface Run {
 
 /** Runs the system under load and faults, and compares the apps' answers with the stores. */
 export async function runFaults(options: RunOptions): Promise<Report> {
-  const { seed, seconds, rate, population, logDir, log } = options;
+  const { seed, seconds, rate, logDir, log } = options;
   const begun = performance.now();
   log(`seed ${seed}: starting MongoDB (3 members), Redis, and two processes of each service`);
   const stack = await startFaultStack(options);
   const history = createHistory(join(logDir, 'history.jsonl'));
   const world = await createSignInWorld(stack, history);
   history.note('begin', { seed, seconds, rate });
-  const load = startLoad({ world, seed, rate, population });
+  const load = startLoad(world, options);
   const sdk = startSdkUsers(world, seed);
   const endWatch = watchRejections(history);
   let signIn: SignInUsers | undefined;
@@ -137,8 +124,7 @@ async function breakThings(run: Run): Promise<FaultRecord[]> {
   const { seed, seconds, maxFaults, only, log, signal } = run.options;
   const { history } = run.world;
   const random = createRandom(seed);
-  const possible = possibleFaults(run.stack, (name, why) => log(`left out: ${name} (${why})`));
-  const kinds = possible.filter(({ name }) => only.test(name));
+  const kinds = possibleFaults(run.stack, log).filter(({ name }) => only.test(name));
   if (kinds.length === 0) throw new Error(`no kind of fault that can be done here is named ${only}`);
   const until = history.now() + seconds * 1_000;
   const faults: FaultRecord[] = [];

@@ -154,29 +154,23 @@ describe('the end of a session', () => {
 });
 
 describe('a signed-in user', () => {
-  test('checkSdkUsers finds an app that does not run', async () => {
-    killApp(user);
-    expect(await found(0)).toEqual(['an app of the client does not run']);
-  });
-
-  test('checkSdkUsers finds a signed-in user whose calls fail', async () => {
-    user.phone.network.turn(false);
-    expect(await found(0)).toEqual(['a signed-in user of the client cannot work']);
-  });
-
-  test('checkSdkUsers finds a signed-in user whose stream is not open', async () => {
+  const readOtherGroup = () => {
+    const find = async () => ({ ...(await app.auth.group.find()), home_group_id: 'other' });
+    user.app = { ...app, auth: { ...app.auth, group: { ...app.auth.group, find } } };
+  };
+  const beginWithoutGateway = async () => {
     user.phone.kill();
     await begin({ gateway: `ws://127.0.0.1:${await findFreePort()}` });
-    expect(await found(0)).toEqual(['the stream of a signed-in user of the client is not open']);
-  });
+  };
 
-  test('checkSdkUsers finds an app with another group than its user’s', async () => {
-    const group = {
-      ...app.auth.group,
-      find: async () => ({ ...(await app.auth.group.find()), home_group_id: 'other' }),
-    };
-    user.app = { ...app, auth: { ...app.auth, group } };
-    expect(await found(0)).toEqual(['an app of the client speaks of another group than its user is in']);
+  test.each<[string, () => unknown]>([
+    ['an app of the client does not run', () => killApp(user)],
+    ['a signed-in user of the client cannot work', () => user.phone.network.turn(false)],
+    ['the stream of a signed-in user of the client is not open', beginWithoutGateway],
+    ['an app of the client speaks of another group than its user is in', readOtherGroup],
+  ])('checkSdkUsers finds that %s', async (what, happen) => {
+    await happen();
+    expect(await found(0)).toEqual([what]);
   });
 
   test('a read finds another user’s account, and a list without the app’s session', async () => {

@@ -1,5 +1,5 @@
+import type { Cut, HoldingProxy } from '../../../support/stores/holding-proxy.ts';
 import { anyOf } from '../load/app.ts';
-import type { Cut, CuttableProxy } from '../stack/cuttable-proxy.ts';
 import type { FaultStack } from '../stack/start-fault-stack.ts';
 import type { SubscriberMood } from '../stack/subscribers.ts';
 import { type FaultKind, primaryOf } from './fault.ts';
@@ -7,7 +7,7 @@ import { type FaultKind, primaryOf } from './fault.ts';
 /** Connections that break together. */
 interface Link {
   readonly name: string;
-  readonly proxies: readonly CuttableProxy[];
+  readonly proxies: readonly HoldingProxy[];
   /** The clients that are cut off (default: all). */
   readonly clients?: readonly string[];
 }

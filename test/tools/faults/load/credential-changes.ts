@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { App, Device, Errand } from './app.ts';
 import { type Answered, allowing, callOf, callUntilAnswered, type Judge } from './app-request.ts';
 import { judgeCode, takeChallenge } from './codes.ts';
-import { adopt, beginChange, doubt, heldBy } from './credentials.ts';
-import type { ChangeKind, Credentials } from './ledger.ts';
+import { beginChange, heldBy } from './credentials.ts';
+import type { ChangeKind, ChangeRecord, Credentials } from './ledger.ts';
 import { callAuthorized, doubtSessions, endSessions, sendWhileOthersRefresh } from './sessions.ts';
 
 /** Share of changes of the email address that are undone from the old one. */
@@ -22,15 +22,25 @@ interface Request {
 async function change(app: App, { kinds, to, spare, send, isDoubtful }: Request): Promise<boolean> {
   const { person } = app;
   const changes = kinds.map((kind) => beginChange(person, kind));
+  const settleAs = (outcome: ChangeRecord['outcome']) => {
+    for (const each of changes) each.outcome = outcome;
+  };
   doubtSessions(app, spare);
   const { reply, wasUnsure = true } = (await send()) ?? {};
+  const before = heldBy(person);
   if (reply?.status === 200) {
-    adopt(person, { to, changes });
+    settleAs('done');
+    // The earlier email address and password are unusable now.
+    if (before.password !== undefined) person.account?.former.push(before);
+    person.holds = [to];
     endSessions(app, spare);
     return true;
   }
-  if (reply === undefined || isDoubtful(reply, wasUnsure)) doubt(person, { to, changes });
-  else for (const each of changes) each.outcome = 'none';
+  if (reply === undefined || isDoubtful(reply, wasUnsure)) {
+    // The next login shows whether the change has taken effect.
+    person.holds = [to, before];
+    person.unsureChanges = changes;
+  } else settleAs('none');
   return false;
 }
 

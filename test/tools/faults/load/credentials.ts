@@ -16,26 +16,6 @@ export function beginChange({ account }: Person, kind: ChangeKind): ChangeRecord
   return change;
 }
 
-/** A change of the credentials, with its records. */
-export interface CredentialChange {
-  readonly to: Credentials;
-  readonly changes: readonly ChangeRecord[];
-}
-
-/** Records that the change has taken effect, so that the earlier email address and password are unusable. */
-export function adopt(person: Person, { to, changes }: CredentialChange): void {
-  for (const change of changes) change.outcome = 'done';
-  const before = heldBy(person);
-  if (before.password !== undefined) person.account?.former.push(before);
-  person.holds = [to];
-}
-
-/** Records that the change may have taken effect. The next login shows whether it did. */
-export function doubt(person: Person, { to, changes }: CredentialChange): void {
-  person.holds = [to, heldBy(person)];
-  person.unsureChanges = changes;
-}
-
 /** Records which email address and password are valid, after a login has shown this. */
 export function settle(person: Person, pair: Credentials): void {
   const [first, ...others] = person.holds;

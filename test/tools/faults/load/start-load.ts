@@ -11,22 +11,14 @@ import { logIn, logInAgain, logOut, logOutAll, refresh } from './sessions.ts';
 import { createInvite, move, read, readAccount, register } from './spaces.ts';
 
 export interface LoadOptions {
-  readonly world: World;
   readonly seed: number;
   /** Number of actions that apps start per second. */
   readonly rate: number;
-  /** The largest number of active users. */
+  /** The most active users. In an outage each repeats a request every few seconds, so this bounds the load. */
   readonly population: number;
 }
 
-export interface Load {
-  /** Starts no more actions, and waits for the running ones. After `patienceMs`, apps no longer wait for answers. */
-  finish(patienceMs: number): Promise<void>;
-  /** Ends every app. */
-  close(): void;
-  /** The active users, with their apps. */
-  readonly people: ReadonlySet<Person>;
-}
+export type Load = ReturnType<typeof startLoad>;
 
 type Step = readonly [weight: number, run: (app: App) => Promise<unknown>, isPossible?: (app: App) => boolean];
 
@@ -123,7 +115,7 @@ async function retire(world: World, person: Person): Promise<void> {
  * Starts a load of random users who come, act at a steady rate, and leave. A seed does not repeat the load, because the
  * services and faults determine which users are idle and how often a request is repeated.
  */
-export function startLoad({ world, seed, rate, population }: LoadOptions): Load {
+export function startLoad(world: World, { seed, rate, population }: LoadOptions) {
   const random = createRandom(seed);
   const people = new Set<Person>();
   const idle = new Set<Person>();
@@ -162,8 +154,10 @@ export function startLoad({ world, seed, rate, population }: LoadOptions): Load 
   }, 1_000 / rate);
 
   return {
-    people,
-    async finish(patienceMs) {
+    /** The active users, with their apps. */
+    people: people as ReadonlySet<Person>,
+    /** Starts no more actions, and waits for the running ones. After `patienceMs`, apps no longer wait for answers. */
+    async finish(patienceMs: number) {
       clearInterval(timer);
       const impatience = setTimeout(() => {
         world.isOver = true;
@@ -171,6 +165,7 @@ export function startLoad({ world, seed, rate, population }: LoadOptions): Load 
       await Promise.all(underWay);
       clearTimeout(impatience);
     },
+    /** Ends every app. */
     close() {
       clearInterval(timer);
       world.isOver = true;

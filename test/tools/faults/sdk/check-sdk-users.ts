@@ -43,8 +43,8 @@ async function settle<T>(patienceMs: number, findFault: () => Promise<T | undefi
 
 async function checkSignedIn(user: SdkUser, { history, patienceMs }: SdkEvidence): Promise<void> {
   const fault = await settle(patienceMs, () => findFault(user));
-  if (fault === undefined && stateOf(user).status === 'signed_in') user.figures.signedIn += 1;
   if (fault !== undefined) history.violate(fault.what, { user: user.id, sessionId: user.sessionId, code: fault.code });
+  else if (stateOf(user).status === 'signed_in') user.figures.signedIn += 1;
 }
 
 interface Fault {

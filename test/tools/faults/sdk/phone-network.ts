@@ -1,4 +1,4 @@
-import type { DeviceSignal, Platform } from '@auth-account/client';
+import type { DeviceSignal } from '@auth-account/client';
 import { meet } from '../../../support/client/app-network.ts';
 import { type PushClient, platformSocket } from '../../../support/gateway/push-client.ts';
 import { anyOf } from '../load/app.ts';
@@ -40,14 +40,7 @@ export interface NetworkOptions {
 }
 
 /** A phone's connections, each to a random process of a service, as through a load balancer. */
-export interface PhoneNetwork extends Switch {
-  readonly fetch: Platform['fetch'];
-  readonly WebSocket: NonNullable<Platform['WebSocket']>;
-  /** Breaks all connections without warning. */
-  cut(): void;
-}
-
-export function createPhoneNetwork(options: NetworkOptions, secrets: Secrets): PhoneNetwork {
+export function createPhoneNetwork(options: NetworkOptions, secrets: Secrets) {
   const { apis, gateways, random, onRefresh } = options;
   const sockets = new Set<PushClient['socket']>();
   let requests = new AbortController();
@@ -62,13 +55,14 @@ export function createPhoneNetwork(options: NetworkOptions, secrets: Secrets): P
   const network = createSwitch((isOn) => isOn || cut());
   return {
     ...network,
+    /** Breaks all connections without warning. */
     cut,
     WebSocket: platformSocket(anyGateway, (socket, protocols) => {
       for (const token of protocols.slice(1)) secrets.add(token);
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     }),
-    async fetch(asked, init = {}) {
+    async fetch(asked: string, init: RequestInit = {}) {
       secrets.noteRequest(init);
       if (!network.isOn()) throw new TypeError('no network');
       const { pathname } = new URL(asked);

@@ -6,32 +6,16 @@ import { type Passkeys, passkeys } from '@auth-account/client/passkeys';
 import { type SecondFactor, secondFactor } from '@auth-account/client/second-factor';
 import { type Sessions, sessions } from '@auth-account/client/sessions';
 import { memoryStorage } from '@auth-account/client/testing';
-import { type Authenticator, createAuthenticator } from '../../../support/api/authenticator.ts';
+import { createAuthenticator } from '../../../support/api/authenticator.ts';
 import { testIssuer } from '../../../support/api/device-key.ts';
 import { appOrigin } from '../../../support/api/passkeys.ts';
-import {
-  createPhoneNetwork,
-  createSwitch,
-  type NetworkOptions,
-  type PhoneNetwork,
-  type Switch,
-} from './phone-network.ts';
-import { createSecrets, type Secrets } from './secrets.ts';
+import { createPhoneNetwork, createSwitch, type NetworkOptions } from './phone-network.ts';
+import { createSecrets } from './secrets.ts';
 
 type Auth = AuthClient & Account & Household & Passkeys & SecondFactor & Sessions;
 
 /** A phone with the app on it. Its storage outlives the app. */
-export interface Phone {
-  readonly secrets: Secrets;
-  readonly network: PhoneNetwork;
-  readonly foreground: Switch;
-  /** The phone's passkeys. */
-  readonly authenticator: Authenticator;
-  /** Starts the app, which must not be running. */
-  start(): App;
-  /** Ends the app as a phone's system does. Nothing goes on, not even a write that has begun. */
-  kill(): void;
-}
+export type Phone = ReturnType<typeof createPhone>;
 
 /** One run of the app on a phone. */
 export interface App {
@@ -46,21 +30,11 @@ export interface PhoneOptions extends NetworkOptions {
   readonly isBound: boolean;
 }
 
-/** Parts of the platform that end with the app. */
-interface AppLife {
-  readonly storage: AuthStorage;
-  readonly timers: Timers;
-  isOver(): boolean;
-  end(): void;
-  /** Passes the outcome on to the app, unless the app has ended before. */
-  notify<T>(outcome: Promise<T>): Promise<T>;
-}
-
 /** A promise for the code of a killed app, which never settles. */
 export const never = () => new Promise<never>(() => undefined);
 
-/** Starts a run of an app on a storage that outlives it. */
-function beginLife(kept: AuthStorage): AppLife {
+/** Starts a run of an app on a storage that outlives it. Returns the parts of the platform that end with the app. */
+function beginLife(kept: AuthStorage) {
   const running = new Set<NodeJS.Timeout>();
   let isOver = false;
   const unlessOver = <T>(work: () => Promise<T>): Promise<T> => (isOver ? never() : work());
@@ -70,7 +44,8 @@ function beginLife(kept: AuthStorage): AppLife {
       isOver = true;
       for (const timer of running) clearTimeout(timer);
     },
-    notify: (outcome) =>
+    /** Passes the outcome on to the app, unless the app has ended before. */
+    notify: <T>(outcome: Promise<T>): Promise<T> =>
       outcome.then(
         (value) => unlessOver(async () => value),
         (error) => unlessOver(() => Promise.reject(error)),
@@ -79,7 +54,7 @@ function beginLife(kept: AuthStorage): AppLife {
       get: (key) => unlessOver(() => kept.get(key)),
       set: (key, value) => unlessOver(() => kept.set(key, value)),
       remove: (key) => unlessOver(() => kept.remove(key)),
-    },
+    } satisfies AuthStorage,
     timers: {
       after(ms, work) {
         if (isOver) return () => undefined;
@@ -87,25 +62,27 @@ function beginLife(kept: AuthStorage): AppLife {
         running.add(timer);
         return () => clearTimeout(timer);
       },
-    },
+    } satisfies Timers,
   };
 }
 
-export function createPhone({ onEvent, isBound, ...options }: PhoneOptions): Phone {
+export function createPhone({ onEvent, isBound, ...options }: PhoneOptions) {
   const bound = isBound ? { boundKey: boundKey(memoryKeys(), { origin: testIssuer }) } : {};
   const storage = memoryStorage();
   const secrets = createSecrets();
   const network = createPhoneNetwork(options, secrets);
   const foreground = createSwitch();
   const authenticator = createAuthenticator({ origin: appOrigin });
-  let running: { readonly auth: Auth; readonly life: AppLife } | undefined;
+  let running: { readonly auth: Auth; readonly life: ReturnType<typeof beginLife> } | undefined;
 
   return {
     secrets,
     network,
     foreground,
+    /** The phone's passkeys. */
     authenticator,
-    start() {
+    /** Starts the app, which must not be running. */
+    start(): App {
       const life = beginLife(storage);
       const bridge = {
         create: (options: never) => life.notify(Promise.resolve(authenticator.create(options))),
@@ -128,6 +105,7 @@ export function createPhone({ onEvent, isBound, ...options }: PhoneOptions): Pho
       running = { auth, life };
       return { auth, isAlive: () => !life.isOver() };
     },
+    /** Ends the app as a phone's system does. Nothing goes on, not even a write that has begun. */
     kill() {
       running?.life.end();
       network.cut();

@@ -5,13 +5,7 @@ import { createSdkUser, type Household, killApp, type SdkUser, startApp, stateOf
 import { addSignInMethod, lacksSignInMethod } from './sign-in-calls.ts';
 
 /** Users of the client who use their apps as usual while things break. */
-export interface SdkUsers {
-  readonly users: readonly SdkUser[];
-  /** Lets all users finish what they are doing. Afterwards every app runs in the foreground, with a network. */
-  finish(): Promise<void>;
-  /** Ends every app. */
-  close(): void;
-}
+export type SdkUsers = ReturnType<typeof startSdkUsers>;
 
 /** Number of users. */
 const count = 24;
@@ -91,7 +85,7 @@ async function pickUp(user: SdkUser): Promise<void> {
 }
 
 /** Starts users of the client. A seed repeats what each user does, as far as the answers are the same. */
-export function startSdkUsers(world: World, seed: number): SdkUsers {
+export function startSdkUsers(world: World, seed: number) {
   const ending = new AbortController();
   const households: Household[] = Array.from({ length: Math.ceil(count / 2) }, () => ({}));
   const users = Array.from({ length: count }, (_, id) => {
@@ -109,12 +103,14 @@ export function startSdkUsers(world: World, seed: number): SdkUsers {
 
   const lives = users.map(live);
   return {
-    users,
+    users: users as readonly SdkUser[],
+    /** Lets all users finish what they are doing. Afterwards every app runs in the foreground, with a network. */
     async finish() {
       ending.abort();
       await Promise.all(lives);
       await Promise.all(users.map(pickUp));
     },
+    /** Ends every app. */
     close() {
       ending.abort();
       for (const { phone } of users) phone.kill();

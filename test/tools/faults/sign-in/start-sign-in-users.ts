@@ -7,13 +7,7 @@ import { checkGuesses, createGuessedUser, guessSecret } from './guessed-user.ts'
 import type { SignInUser, SignInWorld } from './sign-in-user.ts';
 
 /** Users who log in by a provider, who lose their second factor, and whose secrets are guessed, while things break. */
-export interface SignInUsers {
-  /** Lets all users finish what they are doing. */
-  finish(): Promise<void>;
-  /** Compares the users' accounts with the answers that they got. */
-  check(stores: Collections, faults: readonly FaultRecord[]): Promise<void>;
-  close(): void;
-}
+export type SignInUsers = Awaited<ReturnType<typeof startSignInUsers>>;
 
 /** Number of users of each kind. */
 const count = 6;
@@ -22,7 +16,7 @@ const pauseMs: Range = [1_000, 6_000];
 const guessMs: Range = [50, 300];
 
 /** Registers the users, and lets them do something again and again. */
-export async function startSignInUsers(world: SignInWorld, seed: number): Promise<SignInUsers> {
+export async function startSignInUsers(world: SignInWorld, seed: number) {
   const ending = new AbortController();
   const { signal } = ending;
   const ids = Array.from({ length: count }, (_, id) => id);
@@ -44,11 +38,13 @@ export async function startSignInUsers(world: SignInWorld, seed: number): Promis
     ...guessed.map((user) => live(user, guessSecret, guessMs)),
   ];
   return {
+    /** Lets all users finish what they are doing. */
     async finish() {
       ending.abort();
       await Promise.all(lives);
     },
-    async check(stores, faults) {
+    /** Compares the users' accounts with the answers that they got. */
+    async check(stores: Collections, faults: readonly FaultRecord[]) {
       for (const user of guessed) checkGuesses(user, faults);
       await Promise.all(federated.map((user) => checkIdentity(user, stores)));
       await Promise.all(guarded.map((user, id) => checkRemoval(user, stores, id % 2 === 1)));

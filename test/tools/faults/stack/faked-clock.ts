@@ -3,14 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheDirOf, createAptStep, type ProvisionStep, runSteps } from '@auth-account/local-stack/provision';
 
-/** A clock of some processes, which can be changed while they run. */
-export interface FakedClock {
-  /** Environment variables for these processes. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Sets the processes' clock `seconds` ahead of the machine's (behind if negative), within about a second. */
-  move(seconds: number): Promise<void>;
-}
-
 export interface FakedClockOptions {
   /** True if libfaketime may be installed when it is missing. */
   readonly mayInstall: boolean;
@@ -18,19 +10,19 @@ export interface FakedClockOptions {
 }
 
 /**
- * Creates a clock with libfaketime, which reads its offset from `file`. Returns undefined if the library is
- * unavailable.
+ * Creates a clock of some processes, which can be changed while they run, with libfaketime, which reads its offset from
+ * `file`. Returns undefined if the library is unavailable.
  */
-export async function createFakedClock(file: string, options: FakedClockOptions): Promise<FakedClock | undefined> {
-  const { mayInstall, log } = options;
+export async function createFakedClock(file: string, { mayInstall, log }: FakedClockOptions) {
   const part = { name: 'libfaketime', advice: 'Install libfaketime (Debian, Ubuntu: apt-get install libfaketime).' };
   const steps = mayInstall ? [foundStep, createAptStep('libfaketime', foundStep)] : [foundStep];
   const context = { log, env: process.env, signal: undefined, cacheDir: cacheDirOf(process.env) };
   const provided = await runSteps(part, steps, context).catch((error: Error) => log(error.message));
-  if (provided === undefined || !('binary' in provided)) return undefined;
+  if (provided === undefined || !('binary' in provided)) return;
   const move = (seconds: number) => writeFile(file, `${seconds < 0 ? '' : '+'}${seconds}\n`);
   await move(0);
   return {
+    /** Environment variables for these processes. */
     env: {
       LD_PRELOAD: provided.binary,
       FAKETIME_TIMESTAMP_FILE: file,
@@ -39,6 +31,7 @@ export async function createFakedClock(file: string, options: FakedClockOptions)
       DONT_FAKE_MONOTONIC: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     },
+    /** Sets the processes' clock `seconds` ahead of the machine's (behind if negative), within about a second. */
     move,
   };
 }

@@ -1,8 +1,8 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { startMailSink } from '@auth-account/local-stack/mail-sink';
+import { startHoldingProxy } from '../../../support/stores/holding-proxy.ts';
 import { type Answer, hang, startReceiver, status } from '../../../support/worker/worker-receiver.ts';
 import type { Mailbox } from '../load/mailbox.ts';
-import { type CuttableProxy, startCuttableProxy } from './cuttable-proxy.ts';
 
 const slowMs = 1_000;
 
@@ -16,26 +16,16 @@ const answers = {
 
 export type SubscriberMood = keyof typeof answers;
 
-/** A webhook that stores its events by their id, like a subscriber that applies each effect once. */
-export interface WebhookSubscriber {
-  readonly name: string;
-  /** The webhook's entry in `EVENT_SUBSCRIBERS`. */
-  readonly configuration: object;
-  /** True if the webhook receives email addresses and codes. */
-  readonly hasKey: boolean;
-  /** The events by id, each with its number of deliveries. */
-  readonly received: ReadonlyMap<string, ReceivedEvent>;
-  setMood(mood: SubscriberMood): void;
-  close(): Promise<void>;
-}
-
 export interface ReceivedEvent {
   readonly event: AuthEvent;
   deliveries: number;
 }
 
+/** A webhook that stores its events by their id, like a subscriber that applies each effect once. */
+export type WebhookSubscriber = Awaited<ReturnType<typeof startWebhookSubscriber>>;
+
 /** Starts a webhook. With a mailbox it has its own key, and receives what is mailed. */
-export async function startWebhookSubscriber(name: string, mailbox?: Mailbox): Promise<WebhookSubscriber> {
+export async function startWebhookSubscriber(name: string, mailbox?: Mailbox) {
   const received = new Map<string, ReceivedEvent>();
   let mood: SubscriberMood = 'good';
   const { subscriber, close } = await startReceiver(name, (response, delivery) => {
@@ -49,33 +39,30 @@ export async function startWebhookSubscriber(name: string, mailbox?: Mailbox): P
   });
   return {
     name,
+    /** The webhook's entry in `EVENT_SUBSCRIBERS`. */
     configuration: { ...subscriber, ...(mailbox && { encrypt_to: mailbox.encryptTo }) },
+    /** True if the webhook receives email addresses and codes. */
     hasKey: mailbox !== undefined,
-    received,
-    setMood(next) {
+    /** The events by id, each with its number of deliveries. */
+    received: received as ReadonlyMap<string, ReceivedEvent>,
+    setMood(next: SubscriberMood) {
       mood = next;
     },
     close,
   };
 }
 
-/** A mail server, which is a subscriber of the kind `smtp` and fills users' mailboxes. */
-export interface MailServer {
-  /** The server's entry in `EVENT_SUBSCRIBERS`. */
-  readonly configuration: object;
-  readonly proxy: CuttableProxy;
-  close(): Promise<void>;
-}
-
-export async function startMailServer(mailbox: Mailbox): Promise<MailServer> {
+/** Starts a mail server, which is a subscriber of the kind `smtp` and fills users' mailboxes. */
+export async function startMailServer(mailbox: Mailbox) {
   const sink = await startMailSink(() => {
     // The sink logs a line right after it has accepted a mail.
     const [mail] = sink.mails();
     if (mail !== undefined) mailbox.take(mail);
   });
-  const proxy = await startCuttableProxy(sink.port);
+  const proxy = await startHoldingProxy(sink.port);
   const url = `smtp://127.0.0.1:${proxy.port}`;
   return {
+    /** The server's entry in `EVENT_SUBSCRIBERS`. */
     configuration: { name: 'mail', kind: 'smtp', url, from: 'faults@example.com', starttls: false },
     proxy,
     async close() {
