@@ -12,7 +12,7 @@ import { checkSubscribers } from './invariants/check-subscribers.ts';
 import { readEvidence, waitForDelivery, waitForErasures } from './invariants/evidence.ts';
 import type { FaultKind } from './kinds/fault.ts';
 import { faultSequence, possibleFaults } from './kinds/fault-sequence.ts';
-import { createWorld } from './load/app.ts';
+import { createWorld, settle } from './load/app.ts';
 import { createHistory, type History, watchRejections } from './load/history.ts';
 import { refresh } from './load/sessions.ts';
 import { type Load, type LoadOptions, startLoad } from './load/start-load.ts';
@@ -169,7 +169,8 @@ async function breakOnce(kind: FaultKind, { stack, world }: Run, random: () => n
   }
   const fixed = history.now();
   history.note('repaired', { name, detail });
-  await awaitParts(stack, history);
+  const complaint = await settle(recoveryMs, stack.findComplaint);
+  if (complaint !== undefined) history.violate('the parts did not recover', { complaint });
   const to = history.now();
   history.note('ready', { name, detail });
   // A gap ends with the first success after everything was ready.
@@ -178,16 +179,6 @@ async function breakOnce(kind: FaultKind, { stack, world }: Run, random: () => n
   await waitUntil(hasGoneOn, options).catch(report);
   const gaps = { writeGap: history.maxGap('write', from, to), readGap: history.maxGap('read', from, to) };
   return { name, detail, ...gaps, readyAfter: to - fixed };
-}
-
-async function awaitParts(stack: FaultStack, history: History): Promise<void> {
-  let complaint: string | undefined;
-  const isReady = async () => {
-    complaint = await stack.findComplaint();
-    return complaint === undefined;
-  };
-  const options = { what: 'All parts ready', timeoutMs: recoveryMs, intervalMs: 100 };
-  await waitUntil(isReady, options).catch(() => history.violate('the parts did not recover', { complaint }));
 }
 
 /** Makes all comparisons, and returns the number of repeated deliveries. */

@@ -135,3 +135,13 @@ export type Range = readonly [minMs: number, maxMs: number];
 export async function rest(random: () => number, [shortest, longest]: Range, signal: AbortSignal): Promise<void> {
   await sleep(shortest + random() * (longest - shortest), undefined, { signal }).catch(() => undefined);
 }
+
+/** Looks for a fault until there is none, or until `patienceMs` are over. Returns the one that is left. */
+export async function settle<T>(patienceMs: number, findFault: () => Promise<T | undefined>): Promise<T | undefined> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const fault = await findFault();
+    if (fault === undefined || performance.now() > deadline) return fault;
+    await sleep(100);
+  }
+}

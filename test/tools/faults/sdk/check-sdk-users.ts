@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collections } from '@auth-account/stores';
+import { settle } from '../load/app.ts';
 import type { History } from '../load/history.ts';
 import { type SdkUser, stateOf } from './sdk-user.ts';
 
@@ -10,9 +10,6 @@ export interface SdkEvidence {
   /** Milliseconds within which all checks must succeed, from the time that all parts are ready and every app runs. */
   readonly patienceMs: number;
 }
-
-/** Milliseconds between two attempts of a check. */
-const lookMs = 500;
 
 /**
  * Checks that every signed-in user can work and has a stream, that every logout has ended its session, and that no app
@@ -28,16 +25,6 @@ export async function checkSdkUsers(evidence: SdkEvidence): Promise<void> {
     for (const said of phone.secrets.leaks()) {
       evidence.history.violate('an app of the client has revealed a secret', { user: id, said: said.split('\n')[0] });
     }
-  }
-}
-
-/** Repeats a check until it finds no fault, or until `patienceMs` are over. */
-async function settle<T>(patienceMs: number, findFault: () => Promise<T | undefined>): Promise<T | undefined> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const fault = await findFault();
-    if (fault === undefined || performance.now() > deadline) return fault;
-    await sleep(lookMs);
   }
 }
 
