@@ -121,7 +121,7 @@ const measures: readonly Measure[] = [
   {
     name: 'lines of test/tools',
     how: 'of all files, those of lock files included',
-    aim: 24_690,
+    aim: 24_670,
     count: () => sum(files.filter((path) => path.startsWith('test/tools/')).map(linesOf)),
   },
   {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type App, anyOf, type Person, type World } from './app.ts';
 import { callOf, callUntilAnswered, violate } from './app-request.ts';
-import { type InviteRecord, registrationOf } from './ledger.ts';
+import { beginRegistration, type InviteRecord } from './ledger.ts';
 import { callAuthorized } from './sessions.ts';
 
 const maxInvitesTried = 30;
@@ -23,8 +23,7 @@ export async function register(world: World, person: Person): Promise<void> {
   const invite = chance < 0.4 ? findInvite(world, person) : undefined;
   const space_creation_mode = chance < 0.8 ? 'CREATE_NEW_HOME' : 'CREATE_NEW_OFFICE';
   const mode = invite ? { space_creation_mode: 'JOIN_EXISTING', invite_token: invite.token } : { space_creation_mode };
-  const registration = registrationOf(email, { invite: invite?.token, person });
-  world.ledger.registrations.set(email, registration);
+  const registration = beginRegistration(world.ledger, email, { invite: invite?.token, person });
   const call = callOf('register', 'registerAccount', { email, password, ...mode }, { idempotencyKey: randomUUID() });
   const { reply } = await callUntilAnswered({ world, person }, call);
   if (reply === undefined) return;

@@ -1,5 +1,5 @@
 import { AuthError } from '@auth-account/client';
-import { type Registration, registrationOf } from '../load/ledger.ts';
+import { beginRegistration, type Registration } from '../load/ledger.ts';
 import type { App } from './phone.ts';
 import { attempt, type SdkUser, stateOf } from './sdk-user.ts';
 import { openSession } from './sign-in-calls.ts';
@@ -15,9 +15,7 @@ function formOf({ world, email, random, isHost, household, registration }: SdkUs
   if (registration !== undefined) return registration;
   const invite = isHost || random() < 0.5 ? undefined : household.invite;
   // Only the app knows the user's group.
-  const form = registrationOf(email, { invite });
-  world.ledger.registrations.set(email, form);
-  return form;
+  return beginRegistration(world.ledger, email, { invite });
 }
 
 export const register: Action = async (user, app) => {

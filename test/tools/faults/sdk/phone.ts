@@ -14,9 +14,6 @@ import { createSecrets } from './secrets.ts';
 
 type Auth = AuthClient & Account & Household & Passkeys & SecondFactor & Sessions;
 
-/** A phone with the app on it. Its storage outlives the app. */
-export type Phone = ReturnType<typeof createPhone>;
-
 /** One run of the app on a phone. */
 export interface App {
   readonly auth: Auth;
@@ -66,6 +63,7 @@ function beginLife(kept: AuthStorage) {
   };
 }
 
+/** Creates a phone with the app on it. Its storage outlives the app. */
 export function createPhone({ onEvent, isBound, ...options }: PhoneOptions) {
   const bound = isBound ? { boundKey: boundKey(memoryKeys(), { origin: testIssuer }) } : {};
   const storage = memoryStorage();

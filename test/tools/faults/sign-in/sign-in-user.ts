@@ -4,7 +4,7 @@ import { createRandom } from '../../../model/simulate-refresh.ts';
 import type { Input } from '../../../support/api/api-driver.ts';
 import type { World } from '../load/app.ts';
 import { type Caller, callOf, callUntilAnswered } from '../load/app-request.ts';
-import { type Registration, registrationOf } from '../load/ledger.ts';
+import { beginRegistration, type Registration } from '../load/ledger.ts';
 
 /** The load's world, with a provider of OpenID Connect. */
 export interface SignInWorld extends World {
@@ -29,8 +29,7 @@ type Data = Readonly<Record<string, string>>;
 /** Creates a user whom the checks of the stores know. */
 export function createSignInUser(world: SignInWorld, kind: string, seed: number, id: number): SignInUser {
   const email = `${kind}-${seed}-${id}@office.example`;
-  const registration = registrationOf(email);
-  world.ledger.registrations.set(email, registration);
+  const registration = beginRegistration(world.ledger, email);
   const person = { id: email, random: createRandom(seed * 7_919 + id), timeoutMs: 15_000 };
   return { world, person, email, registration };
 }

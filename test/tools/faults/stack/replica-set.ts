@@ -4,9 +4,6 @@ import { MongoClient } from 'mongodb';
 import { type HoldingProxy, startHoldingProxy } from '../../../support/stores/holding-proxy.ts';
 import { mountSmallDisk } from './small-disk.ts';
 
-/** A replica set of three members, each behind a proxy through which the services and other members reach it. */
-export type ReplicaSet = Awaited<ReturnType<typeof startReplicaSet>>;
-
 /** Size of the disk, enough for half an hour's data, the oplog and the journal. Only written parts use memory. */
 const diskMib = 4_096;
 
@@ -22,6 +19,7 @@ export interface ReplicaSetOptions {
   readonly lockSeconds: number;
 }
 
+/** Starts three members, each behind a proxy through which the services and the other members reach it. */
 export async function startReplicaSet({ dir, logDir, onSpawn, lockSeconds }: ReplicaSetOptions) {
   const disk = await mountSmallDisk(join(dir, `member-${diskMember}`), diskMib);
   const proxies: HoldingProxy[] = [];

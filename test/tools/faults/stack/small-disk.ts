@@ -5,9 +5,6 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A directory on a separate file system in memory, which can be filled up. */
-export type SmallDisk = NonNullable<Awaited<ReturnType<typeof mountSmallDisk>>>;
-
 /** Bytes that are first left free, and then filled block by block, because other writes use the same space. */
 const slack = 1_048_576;
 
@@ -15,8 +12,8 @@ const slack = 1_048_576;
 const guardScript = 'read -r word; umount -l "$1"';
 
 /**
- * Creates the directory, and mounts a tmpfs of `mib` MiB on it. Returns undefined if that is not allowed (it needs root
- * on Linux), so that the test of a full disk is left out.
+ * Creates the directory, and mounts a tmpfs of `mib` MiB on it, which can be filled up. Returns undefined if that is not
+ * allowed (it needs root on Linux), so that the test of a full disk is left out.
  */
 export async function mountSmallDisk(dir: string, mib: number) {
   await mkdir(dir, { recursive: true });
