@@ -1,15 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { signIdToken } from '../support/api/providers.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/api/test-api.ts';
 import { unlimitedRequests } from '../support/test-environment.ts';
+import { createWorld } from '../tools/faults/load/app.ts';
 import { endAppConnections } from '../tools/faults/load/app-request.ts';
 import { createHistory } from '../tools/faults/load/history.ts';
-import { createLedger } from '../tools/faults/load/ledger.ts';
 import { checkGuesses, createGuessedUser, guessSecret } from '../tools/faults/sign-in/guessed-user.ts';
 import type { SignInWorld } from '../tools/faults/sign-in/sign-in-user.ts';
-import { createMailbox } from '../tools/faults/stack/mailbox.ts';
 
 const redis = new Redis(testEnvironment().redisUrl);
 /** Two apis with one database and one Redis. */
@@ -22,9 +20,7 @@ beforeAll(async () => {
   const env = { MONGODB_DATABASE: name, KEY_PREFIX: name, TRUST_PROXY_HOPS: '1', ...limits };
   apis = [await startTestApi(env), await startTestApi(env)];
   world = {
-    ...{ history: createHistory(), ledger: createLedger(), mailbox: await createMailbox(), gatewayPorts: [] },
-    apiPorts: apis.map(({ base }) => Number(new URL(base).port)),
-    nextRequestId: randomUUID,
+    ...(await createWorld({ apis: apis.map(({ base }) => base) })),
     provider: { sign: (claims) => signIdToken('office', claims) },
     redisAge: 0,
     insured: async () => 0,

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy that can hold back the answers to a command, drop an answer, cut all connections, or go silent. */
+/** The kind of break, which is visible to both ends at once, or silent until it is repaired. */
+export type Cut = 'reset' | 'silence';
+
+/** A TCP proxy that can hold back the answers to a command, drop an answer, cut connections, or go silent. */
 export interface HoldingProxy {
   readonly url: string;
   readonly port: number;
@@ -15,8 +18,12 @@ export interface HoldingProxy {
   dropReplyTo(text: string): void;
   /** Returns the number of replies that have been dropped. */
   dropped(): number;
-  /** Ends every connection, and from now on each new connection at once. */
-  cut(): void;
+  /**
+   * Breaks existing and new connections (default: by a reset), all of them or only those whose first bytes contain one
+   * of the texts.
+   */
+  cut(how?: Cut, clients?: readonly string[]): void;
+  /** Ends the cut. New connections work again, and data that were held back are passed on. */
   fix(): void;
   /** Lets nothing pass on the present connections, as if their host had vanished. New connections work. */
   freeze(): void;
@@ -27,50 +34,83 @@ interface Lane {
   readonly client: Socket;
   readonly server: Socket;
   readonly kept: Buffer[];
+  /** The client's first bytes, by which it is recognised. */
+  introduction: string;
   isHeld?: boolean;
   isDropping?: boolean;
   isFrozen?: boolean;
 }
 
+/** The connections, and what happens to them. */
+interface State {
+  readonly lanes: Set<Lane>;
+  command?: string | undefined;
+  unanswered?: string | undefined;
+  dropped: number;
+  cut?: { readonly how: Cut; readonly clients: readonly string[] } | undefined;
+}
+
+function end({ lanes }: State, lane: Lane): void {
+  lanes.delete(lane);
+  lane.client.destroy();
+  lane.server.destroy();
+}
+
+/** Breaks the connection if it is one that is cut, and then returns true. */
+function breakUp(state: State, lane: Lane): boolean {
+  const { cut } = state;
+  if (cut === undefined) return false;
+  const isCut = cut.clients.length === 0 || cut.clients.some((text) => lane.introduction.includes(text));
+  if (isCut && cut.how === 'reset') end(state, lane);
+  else if (isCut) for (const socket of [lane.client, lane.server]) socket.pause();
+  return isCut;
+}
+
+/** Returns true if the client's first bytes show that it is cut off. They are read again after the repair. */
+function isRefused(state: State, lane: Lane, chunk: Buffer): boolean {
+  if (lane.introduction !== '') return false;
+  lane.introduction = chunk.toString('latin1');
+  if (!breakUp(state, lane)) return false;
+  if (!lane.client.destroyed) lane.client.unshift(chunk);
+  return true;
+}
+
+function pass(state: State, lane: Lane, chunk: Buffer): void {
+  if (lane.isFrozen || isRefused(state, lane, chunk)) return;
+  const { command, unanswered } = state;
+  if (command !== undefined && chunk.toString('latin1').toLowerCase().includes(command)) lane.isHeld = true;
+  if (unanswered !== undefined && chunk.includes(unanswered)) {
+    state.unanswered = undefined;
+    lane.isDropping = true;
+  }
+  lane.server.write(chunk);
+}
+
+function passBack(state: State, lane: Lane, chunk: Buffer): void {
+  if (lane.isDropping) {
+    state.dropped += 1;
+    end(state, lane);
+  } else if (lane.isHeld && !lane.isFrozen) lane.kept.push(chunk);
+  else if (!lane.isFrozen) lane.client.write(chunk);
+}
+
 /** Listens on a free port of loopback, and forwards connections to the port `target` of loopback. */
 export async function startHoldingProxy(target: number): Promise<HoldingProxy> {
   const lanes = new Set<Lane>();
-  let command: string | undefined;
-  let unanswered: string | undefined;
-  let dropped = 0;
-  let isCut = false;
-  const server: Server = createServer((client) => {
-    if (isCut) return void client.destroy();
-    const lane: Lane = { client, server: connect(target, '127.0.0.1'), kept: [] };
+  const state: State = { lanes, dropped: 0 };
+  const server = createServer((client) => {
+    if (state.cut?.how === 'reset' && state.cut.clients.length === 0) return void client.destroy();
+    const lane: Lane = { client, server: connect(target, '127.0.0.1'), kept: [], introduction: '' };
     lanes.add(lane);
-    client.on('data', (chunk) => {
-      if (lane.isFrozen) return;
-      if (command !== undefined && chunk.toString('latin1').toLowerCase().includes(command)) lane.isHeld = true;
-      if (unanswered !== undefined && chunk.includes(unanswered)) {
-        unanswered = undefined;
-        lane.isDropping = true;
-      }
-      lane.server.write(chunk);
-    });
-    lane.server.on('data', (chunk) => {
-      if (!lane.isDropping) return passBack(lane, chunk);
-      dropped += 1;
-      end(lane);
-    });
+    client.on('data', (chunk) => pass(state, lane, chunk));
+    lane.server.on('data', (chunk) => passBack(state, lane, chunk));
     for (const socket of [client, lane.server]) {
       socket.setNoDelay();
       socket.on('error', () => undefined); // its close event follows
       // If a host has vanished, its peer does not hear of the end.
-      socket.on('close', () => lane.isFrozen || end(lane));
+      socket.on('close', () => lane.isFrozen || end(state, lane));
     }
   });
-
-  function end(lane: Lane): void {
-    lanes.delete(lane);
-    lane.client.destroy();
-    lane.server.destroy();
-  }
-
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -78,40 +118,35 @@ export async function startHoldingProxy(target: number): Promise<HoldingProxy> {
     url: `redis://127.0.0.1:${port}`,
     port,
     hold(name) {
-      command = name.toLowerCase();
+      state.command = name.toLowerCase();
     },
     held: () => [...lanes].filter(({ isHeld }) => isHeld).length,
     release() {
-      command = undefined;
+      state.command = undefined;
       for (const lane of lanes) {
         lane.isHeld = false;
         for (const chunk of lane.kept.splice(0)) lane.client.write(chunk);
       }
     },
     dropReplyTo(text) {
-      unanswered = text;
+      state.unanswered = text;
     },
-    dropped: () => dropped,
-    cut() {
-      isCut = true;
-      for (const lane of lanes) end(lane);
+    dropped: () => state.dropped,
+    cut(how = 'reset', clients = []) {
+      state.cut = { how, clients };
+      for (const lane of lanes) breakUp(state, lane);
     },
     fix() {
-      isCut = false;
+      state.cut = undefined;
+      for (const socket of [...lanes].flatMap((lane) => [lane.client, lane.server])) socket.resume();
     },
     freeze() {
       for (const lane of lanes) lane.isFrozen = true;
     },
     async close() {
-      for (const lane of lanes) end(lane);
+      for (const lane of lanes) end(state, lane);
       server.close();
       await once(server, 'close');
     },
   };
-}
-
-function passBack({ client, isFrozen, isHeld, kept }: Lane, chunk: Buffer): void {
-  if (isFrozen) return;
-  if (isHeld) kept.push(chunk);
-  else client.write(chunk);
 }

@@ -9,12 +9,10 @@ import { openTokenFixture, type TokenApi, type TokenFixture } from '../../suppor
 import { startTestGateway, type TestGateway } from '../../support/gateway/gateway-fixture.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 import { checkEnded, findEnded } from './invariants/check-ended-sessions.ts';
-import type { World } from './load/app.ts';
+import { createWorld, type World } from './load/app.ts';
 import { endAppConnections } from './load/app-request.ts';
 import { type AppStream, openAppStream } from './load/app-stream.ts';
-import { createHistory } from './load/history.ts';
-import { createLedger, type SessionRecord } from './load/ledger.ts';
-import { createMailbox } from './stack/mailbox.ts';
+import type { SessionRecord } from './load/ledger.ts';
 
 let fixture: TokenFixture;
 let api: TokenApi;
@@ -45,20 +43,18 @@ let session: SessionRecord;
 let stream: AppStream;
 
 beforeEach(async () => {
-  const portOf = ({ base }: { readonly base: string }) => Number(new URL(base).port);
-  const [history, ledger] = [createHistory(), createLedger()];
-  const ports = { apiPorts: [portOf(api)], gatewayPorts: [portOf(gateway)] };
-  const mailbox = await createMailbox();
-  world = { history, ledger, ...ports, mailbox, nextRequestId: () => 'ended-sessions' };
+  world = await createWorld({ apis: [api.base], gateways: [gateway.base] });
   const { session_id: sessionId, user_id: userId, device_id: deviceId, ...tokens } = await newSession(api);
   const { access_token: accessToken, refresh_token: refreshToken, push_stream_path: streamPath } = tokens;
-  const request = { port: portOf(gateway), path: streamPath, accessToken, requestId: 'ended-sessions' };
-  const opened = await openAppStream({ ...request, timeoutMs: 15_000, onClose: () => undefined });
+  const request = { url: gateway.base + streamPath, accessToken, requestId: 'ended-sessions' };
+  const open = () => openAppStream({ ...request, timeoutMs: 15_000 });
+  // As apps do, if a stream is lost before any frame (ADR 0004).
+  const opened = (await open()) ?? (await open());
   if (typeof opened !== 'object') throw new Error(`no stream: ${opened}`);
   stream = opened;
   const ids = { sessionId, userId, deviceId };
   session = { ...ids, accessToken, refreshToken, streamPath, state: 'live', streams: new Set([stream]) };
-  ledger.sessions.set(sessionId, session);
+  world.ledger.sessions.set(sessionId, session);
 });
 
 async function found(): Promise<string[]> {

@@ -44,9 +44,9 @@ const { violations, faults } = await runFaults({
   maxFaults: Number(values.faults),
   only: new RegExp(values.only, 'i'),
   mayInstall: !values['no-install'],
-  reportDir: join(root, 'reports', `faults-${seed}`),
+  logDir: join(root, 'reports', `faults-${seed}`),
   log: (line) => console.log(line),
   signal: ending.signal,
 });
 if (ending.signal.aborted) console.log(`Broken off after ${faults.length} faults; the figures are those so far`);
-process.exitCode = violations === 0 && !ending.signal.aborted ? 0 : 1;
+process.exitCode = violations.length === 0 && !ending.signal.aborted ? 0 : 1;

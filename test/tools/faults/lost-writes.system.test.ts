@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
@@ -7,24 +6,22 @@ import { openTokenFixture, type TokenFixture } from '../../support/api/token-api
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { checkAccounts } from './invariants/check-accounts.ts';
 import { checkStores } from './invariants/check-stores.ts';
-import { readFacts } from './invariants/facts.ts';
+import { readEvidence } from './invariants/evidence.ts';
 import { stopOthers } from './kinds/mongo-faults.ts';
-import type { App, World } from './load/app.ts';
+import { type App, createApp, createWorld, type World } from './load/app.ts';
 import { endAppConnections } from './load/app-request.ts';
+import { changePassword } from './load/credential-changes.ts';
 import { orderDeletion, restore } from './load/deletions.ts';
 import { createHistory } from './load/history.ts';
-import { createLedger } from './load/ledger.ts';
-import { changePassword } from './load/passwords.ts';
 import { logIn, logInAgain, logOut, logOutAll, refresh } from './load/sessions.ts';
 import { createInvite, move, register } from './load/spaces.ts';
-import { createMailbox } from './stack/mailbox.ts';
 
 let folder: GuardedFolder;
 let mongo: LocalMongo;
 let fixture: TokenFixture;
 let world: World;
 /** Numbers of attempts without a final answer, by user. */
-const unanswered = new Map<number, number>();
+const unanswered = new Map<number | string, number>();
 /** Kinds of requests that were answered as done. */
 const acknowledged: string[] = [];
 
@@ -41,7 +38,7 @@ beforeAll(async () => {
   const env = { ...unlimited, ACCOUNT_DELETION_GRACE_DAYS: '14', MONGODB_URI: `${mongo.uri}&socketTimeoutMS=5000` };
   const apis = [await fixture.start(env), await fixture.start(env)];
   const history = createHistory();
-  world = {
+  world = await createWorld({
     history: {
       ...history,
       record(operation) {
@@ -51,12 +48,8 @@ beforeAll(async () => {
         if (outcome === 'unknown') unanswered.set(person, (unanswered.get(person) ?? 0) + 1);
       },
     },
-    ledger: createLedger(),
-    apiPorts: apis.map(({ base }) => Number(new URL(base).port)),
-    gatewayPorts: [],
-    mailbox: await createMailbox(),
-    nextRequestId: randomUUID,
-  };
+    apis: apis.map(({ base }) => base),
+  });
 });
 afterAll(async () => {
   if (world !== undefined) world.isOver = true;
@@ -67,21 +60,8 @@ afterAll(async () => {
   await folder?.close();
 });
 
-function newApp(id: number): App {
-  const device = { deviceId: randomUUID(), refreshToken: '', mustRefresh: false };
-  const person = {
-    id,
-    random: createRandom(id),
-    holds: [{ email: `person-${id}@example.com`, password: `password of ${id}` }],
-    devices: [device],
-    // Longer than a first request waits for its 503, and short, because a login waits until its app gives up.
-    timeoutMs: 12_000,
-    groupId: undefined,
-    isOwner: false,
-    stepsLeft: 1,
-  };
-  return { world, person, device };
-}
+/** A timeout that is longer than a first request waits for its 503, and short: a login waits until its app gives up. */
+const timeoutMs = 12_000;
 
 /** Registers the user and logs in. */
 async function begin(app: App): Promise<void> {
@@ -127,7 +107,7 @@ async function isConfirming(primary: number): Promise<boolean> {
 // guarantees: idempotency-key
 test('no acknowledged change is lost with a primary whose last writes no other member had', async () => {
   const primary = await findPrimary();
-  const apps = steps.map((_, index) => newApp(index));
+  const apps = steps.map((_, index) => createApp(world, index, { random: createRandom(index), timeoutMs }));
   await Promise.all(steps.map(([, , prepare], index) => prepare(apps[index] as App)));
   unanswered.clear();
   acknowledged.splice(0);
@@ -143,9 +123,9 @@ test('no acknowledged change is lost with a primary whose last writes no other m
   await Promise.all(running);
   const { ledger, history } = world;
   const { collections } = fixture;
-  const facts = await readFacts(collections);
-  await checkStores(ledger, history, collections, facts);
-  await checkAccounts({ ledger, history, collections, facts, subscribers: [] });
+  const evidence = await readEvidence({ ledger, history, collections, subscribers: [] });
+  await checkStores(evidence);
+  await checkAccounts(evidence);
   expect(history.violations).toEqual([]);
   expect(done).toEqual([]);
 }, 480_000);

@@ -1,65 +1,51 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { newDeviceTopic } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { logIn as logInElsewhere, logOut, newEmail, password } from '../../support/api/accounts.ts';
+import { logIn, logOut } from '../../support/api/accounts.ts';
 import { cheapHashes } from '../../support/api/groups.ts';
 import { startTestStack, type TestStack } from '../../support/processes/test-stack.ts';
-import type { App } from './load/app.ts';
+import { type App, createApp, createDevice, createWorld } from './load/app.ts';
 import { heldBy } from './load/credentials.ts';
 import { createHistory } from './load/history.ts';
-import { createLedger } from './load/ledger.ts';
 import { onFrame, openStream } from './load/push.ts';
-import { logIn, logInAgain, logOutAll } from './load/sessions.ts';
+import { logInAgain, logIn as logInAsApp, logOutAll } from './load/sessions.ts';
 import { register } from './load/spaces.ts';
-import { createMailbox } from './stack/mailbox.ts';
 
 let stack: TestStack;
-let dir: string;
-let file: string;
 let app: App;
+/** The history's notes. */
+let notes: { readonly what: string; readonly code?: unknown }[];
 
 beforeAll(async () => {
   stack = await startTestStack(cheapHashes);
-  dir = await mkdtemp(join(tmpdir(), 'auth-account-replaced-'));
 });
-afterAll(async () => {
-  await stack.close();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => stack.close());
 
 /** Creates an app of the load that is logged in and has its stream open. */
 beforeEach(async () => {
-  const portOf = (url: string) => Number(new URL(url).port);
-  file = join(dir, `${randomUUID()}.jsonl`);
-  const world = {
-    history: createHistory(file),
-    ledger: createLedger(),
-    apiPorts: [portOf(stack.apiUrl)],
-    gatewayPorts: [portOf(stack.pushUrl)],
-    mailbox: await createMailbox(),
-    nextRequestId: () => randomUUID(),
-  };
-  const device = { deviceId: randomUUID(), refreshToken: '', mustRefresh: false };
-  const habits = { random: () => 0.5, timeoutMs: 20_000, isOwner: false, stepsLeft: 1 };
-  const person = { id: 1, holds: [{ email: newEmail(), password }], devices: [device], groupId: undefined, ...habits };
-  app = { world, person, device };
-  await register(world, person);
-  await logIn(app);
+  notes = [];
+  const note = (what: string, detail: object) => void notes.push({ ...detail, what });
+  const processes = { apis: [stack.apiUrl], gateways: [stack.pushUrl] };
+  const world = await createWorld({ history: { ...createHistory(), note }, ...processes });
+  app = createApp(world, 1, { random: () => 0.5, timeoutMs: 20_000 });
+  await register(world, app.person);
+  await logInAsApp(app);
   await openStream(app);
-  expect(device).toMatchObject({ stream: expect.anything(), session: { state: 'live' } });
+  expect(app.device).toMatchObject({ stream: expect.anything(), session: { state: 'live' } });
 });
+
+/** Logs the app's user in by another client. */
+function logInElsewhere(fields: object) {
+  const { email, password } = heldBy(app.person);
+  return logIn(stack, email, { password, ...fields });
+}
 
 /** Returns the codes with which the app's streams closed, and the violations. */
 async function observed() {
   const { history } = app.world;
   await history.close();
-  const lines = (await readFile(file, 'utf8')).trim().split('\n');
-  const notes = lines.map((line) => JSON.parse(line) as { note?: string; code?: number });
-  const closes = notes.filter(({ note }) => note === 'stream closed');
+  const closes = notes.filter(({ what }) => what === 'stream closed');
   return { codes: closes.map(({ code }) => code), violations: history.violations.map(({ what }) => what) };
 }
 
@@ -76,8 +62,8 @@ test('an app that logs in again gets 4005 on its old stream, and goes on with it
 });
 
 test('an app receives the notification of a login on another device of its user', async () => {
-  await logInElsewhere(stack, heldBy(app.person).email, { device_id: randomUUID() });
-  const isReported = async () => (await readFile(file, 'utf8')).includes('a new device seen');
+  await logInElsewhere({ device_id: randomUUID() });
+  const isReported = async () => notes.some(({ what }) => what === 'a new device seen');
   await waitUntil(isReported, { what: 'the notification', timeoutMs: 60_000, intervalMs: 50 });
   expect(await observed()).toEqual({ codes: [], violations: [] });
 });
@@ -100,9 +86,9 @@ test.each([
   ['live', 'ended'],
   ['unsure', 'unsure'],
 ] as const)('after a logout of all by an ended session, which was %s, others are %s', async (own, others) => {
-  const device: App['device'] = { deviceId: randomUUID(), refreshToken: '', mustRefresh: false };
+  const device = createDevice();
   const person = { ...app.person, devices: [app.device, device] };
-  await logIn({ ...app, person, device });
+  await logInAsApp({ ...app, person, device });
   const [{ session: first }, { session: other }] = [app.device, device];
   if (first === undefined || other === undefined) throw new Error('the apps are not logged in');
   first.state = own;
@@ -112,7 +98,7 @@ test.each([
 });
 
 test('a close with 4005 is a violation if the app did nothing', async () => {
-  await logInElsewhere(stack, heldBy(app.person).email, { device_id: app.device.deviceId });
+  await logInElsewhere({ device_id: app.device.deviceId });
   await waitUntil(async () => app.device.stream === undefined, { what: 'its stream to close', timeoutMs: 60_000 });
   expect(await observed()).toEqual({ codes: [4005], violations: ['the stream of a live session was ended'] });
 });

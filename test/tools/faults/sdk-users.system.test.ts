@@ -6,13 +6,20 @@ import { logIn as logInElsewhere } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { cheapHashes } from '../../support/api/groups.ts';
 import { startTestStack, type TestStack } from '../../support/processes/test-stack.ts';
-import { createHistory } from './load/history.ts';
-import { createLedger } from './load/ledger.ts';
+import { createWorld } from './load/app.ts';
 import { logIn, logOut, move, read, register } from './sdk/actions.ts';
 import { checkSdkUsers } from './sdk/check-sdk-users.ts';
 import type { App } from './sdk/phone.ts';
-import { describeSdk, reportOn } from './sdk/sdk-report.ts';
-import { attempt, createSdkUser, killApp, type SdkUser, startApp, stateOf } from './sdk/sdk-user.ts';
+import {
+  attempt,
+  createSdkUser,
+  describeFigures,
+  killApp,
+  type SdkUser,
+  startApp,
+  stateOf,
+  sumFigures,
+} from './sdk/sdk-user.ts';
 import { addSignInMethod, lacksSignInMethod } from './sdk/sign-in-calls.ts';
 
 let stack: TestStack;
@@ -24,13 +31,9 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-const portOf = (url: string) => Number(new URL(url).port);
-
 /** Creates a user of the client who has registered and logged in. */
-async function begin(gatewayPort = portOf(stack.pushUrl), id = 1): Promise<void> {
-  const history = createHistory();
-  const apiPorts = [portOf(stack.apiUrl)];
-  const world = { history, ledger: createLedger(), apiPorts, gatewayPorts: [gatewayPort] };
+async function begin({ gateway = stack.pushUrl, id = 1 } = {}): Promise<void> {
+  const world = await createWorld({ apis: [stack.apiUrl], gateways: [gateway] });
   user = createSdkUser({ world, id, seed: 1, isHost: true, household: {} });
   app = await startApp(user);
   await register(user, app);
@@ -58,13 +61,13 @@ test('checkSdkUsers finds nothing about a user who can work, and the report has 
   await move(user, app);
   expect(await found(long)).toEqual([]);
   expect(user.household.invite).toEqual(expect.any(String));
-  const report = reportOn([user]);
-  expect(report).toMatchObject({ sessions: 1, lost: 0, signedIn: 1, signOuts: 0, kills: 0, answered: 4 });
+  const { figures } = user;
+  expect(figures).toMatchObject({ sessions: 1, lost: 0, signedIn: 1, signOuts: 0, kills: 0, answered: 4 });
+  expect(sumFigures([user, user])).toMatchObject({ sessions: 2, answered: 8 });
   // On a busy machine a call may fail for the moment.
-  expect(describeSdk({ ...report, refreshes: 0, failed: 0 })).toBe(
-    '1 users of the client: 1 sessions opened, 0 lost, 1 signed in at the end; ' +
-      '0 logins by a second factor, 0 by a passkey; 0 refreshes; ' +
-      '0 sign-outs asked for, 0 of them offline; 0 apps killed; 4 calls answered, 0 failed for the moment',
+  expect(describeFigures({ ...figures, refreshes: 0, failed: 0 })).toBe(
+    '1 sessions opened, 0 lost, 1 signed in at the end, 0 logins by a second factor, 0 by a passkey, 0 refreshes, ' +
+      '0 sign-outs asked for, 0 of them offline, 0 apps killed, 4 calls answered, 0 failed for the moment',
   );
 });
 
@@ -72,7 +75,7 @@ test('checkSdkUsers finds nothing about an app that was killed, started again, a
   killApp(user);
   await startApp(user);
   expect(await found(long)).toEqual([]);
-  expect(reportOn([user])).toMatchObject({ kills: 1, refreshes: 1, lost: 0 });
+  expect(user.figures).toMatchObject({ kills: 1, refreshes: 1, lost: 0 });
 });
 
 describe('checkSdkUsers about a user with a second factor or a passkey', () => {
@@ -81,7 +84,7 @@ describe('checkSdkUsers about a user with a second factor or a passkey', () => {
     ['byPasskey', 2],
   ] as const)('checkSdkUsers finds nothing about a user whose logins succeed: %s', async (figure, id) => {
     user.phone.kill();
-    await begin(portOf(stack.pushUrl), id);
+    await begin({ id });
     expect(lacksSignInMethod(user)).toBe(true);
     await addSignInMethod(user, app);
     expect(lacksSignInMethod(user)).toBe(false);
@@ -90,7 +93,7 @@ describe('checkSdkUsers about a user with a second factor or a passkey', () => {
       await logIn(user, app);
     }
     expect(await found(long)).toEqual([]);
-    expect(reportOn([user])[figure]).toBe(1);
+    expect(user.figures[figure]).toBe(1);
   });
 
   test('checkSdkUsers finds a second factor that is gone', async () => {
@@ -109,7 +112,7 @@ describe('the end of a session', () => {
     // The stream is closed, and the app asks by a refresh why.
     await waitUntil(async () => violations().length > 0, { what: 'the end to be announced', timeoutMs: long });
     expect(user.world.history.violations).toMatchObject([{ what: lost, detail: { reason: 'revoked' } }]);
-    expect(reportOn([user])).toMatchObject({ sessions: 1, lost: 1, signedIn: 0 });
+    expect(user.figures).toMatchObject({ sessions: 1, lost: 1 });
   });
 
   test('a logout that no user asked for is a violation', async () => {
@@ -122,7 +125,7 @@ describe('the end of a session', () => {
     await logOut(user, app);
     expect(await found(long)).toEqual([]);
     expect([...user.loggedOut]).toEqual([sessionId]);
-    expect(reportOn([user])).toMatchObject({ signOuts: 1, offline: 0, lost: 0, signedIn: 0 });
+    expect(user.figures).toMatchObject({ signOuts: 1, offline: 0, lost: 0, signedIn: 0 });
   });
 
   test('checkSdkUsers finds a logout until the service knows of the logout', async () => {
@@ -134,7 +137,7 @@ describe('the end of a session', () => {
     await startApp(user);
     user.phone.network.turn(true);
     expect(await found(long)).toEqual([undelivered]);
-    expect(reportOn([user])).toMatchObject({ signOuts: 1, offline: 1 });
+    expect(user.figures).toMatchObject({ signOuts: 1, offline: 1 });
   });
 
   test('an app that comes back with another session is a violation', async () => {
@@ -151,29 +154,23 @@ describe('the end of a session', () => {
 });
 
 describe('a signed-in user', () => {
-  test('checkSdkUsers finds an app that does not run', async () => {
-    killApp(user);
-    expect(await found(0)).toEqual(['an app of the client does not run']);
-  });
-
-  test('checkSdkUsers finds a signed-in user whose calls fail', async () => {
-    user.phone.network.turn(false);
-    expect(await found(0)).toEqual(['a signed-in user of the client cannot work']);
-  });
-
-  test('checkSdkUsers finds a signed-in user whose stream is not open', async () => {
+  const readOtherGroup = () => {
+    const find = async () => ({ ...(await app.auth.group.find()), home_group_id: 'other' });
+    user.app = { ...app, auth: { ...app.auth, group: { ...app.auth.group, find } } };
+  };
+  const beginWithoutGateway = async () => {
     user.phone.kill();
-    await begin(await findFreePort());
-    expect(await found(0)).toEqual(['the stream of a signed-in user of the client is not open']);
-  });
+    await begin({ gateway: `ws://127.0.0.1:${await findFreePort()}` });
+  };
 
-  test('checkSdkUsers finds an app with another group than its user’s', async () => {
-    const group = {
-      ...app.auth.group,
-      find: async () => ({ ...(await app.auth.group.find()), home_group_id: 'other' }),
-    };
-    user.app = { ...app, auth: { ...app.auth, group } };
-    expect(await found(0)).toEqual(['an app of the client speaks of another group than its user is in']);
+  test.each<[string, () => unknown]>([
+    ['an app of the client does not run', () => killApp(user)],
+    ['a signed-in user of the client cannot work', () => user.phone.network.turn(false)],
+    ['the stream of a signed-in user of the client is not open', beginWithoutGateway],
+    ['an app of the client speaks of another group than its user is in', readOtherGroup],
+  ])('checkSdkUsers finds that %s', async (what, happen) => {
+    await happen();
+    expect(await found(0)).toEqual([what]);
   });
 
   test('a read finds another user’s account, and a list without the app’s session', async () => {
@@ -216,7 +213,7 @@ describe('messages of an app', () => {
   });
 
   test('a rejection that nobody handles is a violation', async () => {
-    const watch = new URL('sdk/watch-rejections.ts', import.meta.url);
+    const watch = new URL('load/history.ts', import.meta.url);
     const program = `
       import { watchRejections } from '${watch}';
       watchRejections({ violate: (what, { message }) => console.log(what + ': ' + message) });

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { ProvisionError } from '@auth-account/local-stack';
 import { parse, stringify } from 'yaml';
 import { findServiceMetrics, type ServiceMetrics } from '../generate/service-metrics.ts';
-import { findHiddenMetrics } from './find-hidden-metrics.ts';
+import { findHiddenMetrics } from './find-rule-faults.ts';
 import { providePrometheusBinary } from './provide-prometheus.ts';
-import { type Rule, readRules, rulesFolder } from './rule-file.ts';
+import { type Rule, readAlerts, readRules, rulesFolder } from './rule-file.ts';
 
 /**
  * `npm run check alerts`: checks that each metric is in a dashboard or an alert. promtool checks the rules, runs their
@@ -17,7 +17,7 @@ import { type Rule, readRules, rulesFolder } from './rule-file.ts';
  */
 
 const rules = fileURLToPath(rulesFolder);
-const tests = readdirSync(`${rules}tests`).map((file) => `tests/${file}`);
+const testFiles = readdirSync(`${rules}tests`);
 
 function run(promtool: string, args: readonly string[]): boolean {
   const { status, stdout, stderr } = spawnSync(promtool, args, { cwd: rules, encoding: 'utf8' });
@@ -56,12 +56,9 @@ function groupsFor(test: object) {
 function testRules(promtool: string): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'auth-account-rules-'));
   try {
-    const files = readdirSync(`${rules}tests`).flatMap((name) => {
-      const {
-        tests,
-        group_eval_order: order,
-        ...file
-      }: TestFile = parse(readFileSync(`${rules}tests/${name}`, 'utf8'));
+    const files = testFiles.flatMap((name) => {
+      const parsed: TestFile = parse(readFileSync(`${rules}tests/${name}`, 'utf8'));
+      const { tests, group_eval_order: order, ...file } = parsed;
       return tests.map((test, index) => {
         const groups = groupsFor(test);
         const group_eval_order = order?.filter((each) => groups.some((group) => group.name === each));
@@ -101,9 +98,8 @@ async function findPromtool(): Promise<string | undefined> {
 
 /** Returns true if each alert has a test of its end, because an outage that is over must not wake anybody. */
 function isEachEndTested(): boolean {
-  const text = (file: string) => readFileSync(`${rules}${file}`, 'utf8');
-  const tested = tests.map(text).join('');
-  const alerts = [...text('auth-account.rules.yaml').matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
+  const tested = testFiles.map((name) => readFileSync(`${rules}tests/${name}`, 'utf8')).join('');
+  const alerts = readAlerts().map(({ alert }) => alert);
   const untested = alerts.filter((name) => !tested.includes(`count_over_time(ALERTS{alertname="${name}"`));
   if (untested.length > 0) console.log(`No test of the end: ${untested.join(', ')}`);
   return alerts.length > 0 && untested.length === 0;

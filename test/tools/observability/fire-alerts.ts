@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
+import { type Provider, startProvider } from '@auth-account/local-stack/provider';
+import { exchangingEntry } from '../../support/api/providers.ts';
 import { startTestStack, type TestStack } from '../../support/processes/test-stack.ts';
 import { startTestServers } from '../../support/stores/start-test-servers.ts';
 import { startReceiver, status } from '../../support/worker/worker-receiver.ts';
 import { type Fault, faultsWith } from './faults.ts';
 import { readRules } from './rule-file.ts';
-import { openSignInFaults } from './sign-in-faults.ts';
 import { speedUp } from './speed-up.ts';
 import { type ActiveAlert, type Prometheus, startPrometheus } from './start-prometheus.ts';
 
@@ -17,6 +18,8 @@ import { type ActiveAlert, type Prometheus, startPrometheus } from './start-prom
 
 const quietMs = 15_000;
 const limitMs = 120_000;
+/** Logins by passkey of one network in 15 minutes: enough for an alert about their faults, then a limit. */
+const passkeyLimit = 40;
 const endings: (() => Promise<unknown>)[] = [];
 
 /** Throws if an alert fires without a fault. */
@@ -59,7 +62,7 @@ async function watch(fault: Fault, prometheus: Prometheus, stack: TestStack): Pr
   return fault.alerts.map((name) => rows.get(name) ?? [fault.name, name, 'did not fire', '']);
 }
 
-async function startStack(settings: Readonly<Record<string, string>>): Promise<TestStack> {
+async function startStack(provider: Provider): Promise<TestStack> {
   const servers = await startTestServers();
   endings.push(servers.stop);
   const [failing, gone] = [await startReceiver('failing', status(500)), await startReceiver('gone', status(410))];
@@ -69,22 +72,19 @@ async function startStack(settings: Readonly<Record<string, string>>): Promise<T
     DELIVERY_GIVE_UP_SECONDS: '20',
     // This limit is so small that the clients of one machine can exceed it.
     HASH_QUEUE_LIMIT: '4',
-    ...settings,
+    IDENTITY_PROVIDERS: JSON.stringify([{ ...exchangingEntry(provider), notices: 'apple' }]),
+    PASSKEY_LIMIT_PER_ADDRESS: String(passkeyLimit),
   });
   endings.push(stack.close);
   return stack;
 }
 
 async function run(): Promise<Row[]> {
-  const signIn = await openSignInFaults();
-  endings.push(signIn.close);
-  const stack = await startStack(signIn.settings);
-  const { opsPorts } = stack;
-  const targets = {
-    'auth-api': `127.0.0.1:${opsPorts.api}`,
-    'auth-push-gateway': `127.0.0.1:${opsPorts['push-gateway']}`,
-    'auth-worker': `127.0.0.1:${opsPorts.worker}`,
-  };
+  const provider = await startProvider();
+  endings.push(provider.close);
+  const stack = await startStack(provider);
+  const ports = Object.entries(stack.opsPorts);
+  const targets = Object.fromEntries(ports.map(([service, port]) => [`auth-${service}`, `127.0.0.1:${port}`]));
   const prometheus = await startPrometheus(speedUp(readRules()), targets);
   endings.push(prometheus.close);
   const isWell = async () => {
@@ -94,7 +94,7 @@ async function run(): Promise<Row[]> {
   await waitUntil(isWell, { what: 'all services scraped and ready', timeoutMs: 30_000 });
   await assertQuiet(prometheus);
   const rows: Row[] = [];
-  for (const fault of faultsWith(signIn.faults)) rows.push(...(await watch(fault, prometheus, stack)));
+  for (const fault of faultsWith(provider)) rows.push(...(await watch(fault, prometheus, stack)));
   return rows;
 }
 

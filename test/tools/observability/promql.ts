@@ -26,13 +26,6 @@ export function partsOf(expression: string): Part[] {
   return parts;
 }
 
-/** Returns the metrics that the expression uses. */
-export function metricsOf(expression: string): string[] {
-  return partsOf(expression)
-    .filter(({ name, node }) => name === 'Identifier' && node.parent?.name === 'VectorSelector')
-    .map(({ text }) => text);
-}
-
 /** A matcher of a selector, in the form `label op "value"`. */
 export interface Matcher {
   readonly label: string;
@@ -62,3 +55,6 @@ export function selectorsOf(expression: string): Selector[] {
       };
     });
 }
+
+/** Returns the metrics that the expression uses. */
+export const metricsOf = (expression: string) => selectorsOf(expression).map(({ metric }) => metric);

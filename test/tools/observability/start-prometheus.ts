@@ -14,12 +14,7 @@ export interface ActiveAlert {
   readonly state: 'pending' | 'firing';
 }
 
-export interface Prometheus {
-  alerts(): Promise<ActiveAlert[]>;
-  /** Returns the values of an instant query. */
-  query(expression: string): Promise<number[]>;
-  close(): Promise<void>;
-}
+export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
 function toConfig(targets: Readonly<Record<string, string>>) {
   return {
@@ -33,7 +28,7 @@ function toConfig(targets: Readonly<Record<string, string>>) {
 }
 
 /** Starts a Prometheus with these rules that scrapes the targets (`host:port` by job) every second. */
-export async function startPrometheus(rules: RuleFile, targets: Readonly<Record<string, string>>): Promise<Prometheus> {
+export async function startPrometheus(rules: RuleFile, targets: Readonly<Record<string, string>>) {
   const binary = await providePrometheusBinary('prometheus', { log: console.error });
   const folder = await openGuardedFolder('prometheus');
   await writeFile(join(folder.dir, 'rules.yaml'), stringify(rules));
@@ -67,7 +62,8 @@ export async function startPrometheus(rules: RuleFile, targets: Readonly<Record<
   await waitUntil(isReady, { what: 'Prometheus ready', timeoutMs: 30_000 });
   return {
     alerts: async () => (await ask<{ alerts: ActiveAlert[] }>('/api/v1/alerts')).alerts,
-    async query(expression) {
+    /** Returns the values of an instant query. */
+    async query(expression: string): Promise<number[]> {
       const path = `/api/v1/query?query=${encodeURIComponent(expression)}`;
       const { result } = await ask<{ result: { value: [at: number, value: string] }[] }>(path);
       return result.map(({ value: [, value] }) => Number(value));

@@ -1,8 +1,8 @@
 /** For tests that provide their own programs the same way as the stack. */
 export { cacheDirOf } from '../cache-dir.ts';
-export { checkBinary, findVersion, type Requirement } from './check-binary.ts';
+export { checkBinary, findVersion } from './check-binary.ts';
 export { checkMongod } from './check-mongod.ts';
-export { findAptObstacle, installPackages } from './install-packages.ts';
+export { createAptStep } from './install-packages.ts';
 export { mongodbDownloadStep } from './mongodb-download-step.ts';
 export { obtainMongodFromWheel } from './mongodb-from-wheel.ts';
 export { createPathStep } from './present-server-steps.ts';

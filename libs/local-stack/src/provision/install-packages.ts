@@ -1,7 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { findOnPath } from './find-on-path.ts';
-import type { ProvisionContext } from './provision-step.ts';
+import type { ProvisionContext, ProvisionStep } from './provision-step.ts';
 import { runCommand } from './run-command.ts';
 
 const POLICY_FILE = '/usr/sbin/policy-rc.d';
@@ -54,4 +54,17 @@ export async function findAptObstacle(env: NodeJS.ProcessEnv): Promise<string | 
   if ((await findOnPath('apt-get', env)) === undefined) return 'no apt-get';
   const release = await readFile('/etc/os-release', 'utf8');
   return /^ID(_LIKE)?=.*(debian|ubuntu)/m.test(release) ? undefined : 'neither Debian nor Ubuntu';
+}
+
+/** Creates a step that installs the package, whose daemon is not started, and then takes `found`. */
+export function createAptStep(packageName: string, found: ProvisionStep): ProvisionStep {
+  return {
+    title: `apt-get install ${packageName}`,
+    async run(context) {
+      const obstacle = await findAptObstacle(context.env);
+      if (obstacle !== undefined) return { missing: obstacle };
+      await installPackages([packageName], context);
+      return found.run(context);
+    },
+  };
 }

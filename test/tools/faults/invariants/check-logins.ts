@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { requestTo } from '../../../support/api/api-driver.ts';
-import { callUntilAnswered, patiently, type World } from '../load/app.ts';
-import type { Reply } from '../load/app-request.ts';
+import { patiently, type World } from '../load/app.ts';
+import { callOf, callUntilAnswered, type Reply } from '../load/app-request.ts';
 import { isDue } from '../load/credentials.ts';
 import type { AccountRecord, Credentials, Deletion } from '../load/ledger.ts';
 
@@ -58,28 +57,18 @@ function isAccepted(reply: Reply | undefined, deletion: Deletion | undefined): b
 }
 
 async function register(world: World, person: number, pair: Credentials | undefined): Promise<void> {
-  const body = { email: pair?.email, password: 'of somebody else', space_creation_mode: 'CREATE_NEW_HOME' };
-  const reply = await send(world, person, 'registerAccount', body);
-  if (reply?.status !== 201) {
-    world.history.violate('the email address of an account that is gone is not free', {
-      email: pair?.email,
-      ...saying(reply),
-    });
-  }
+  const input = { email: pair?.email, password: 'of somebody else', space_creation_mode: 'CREATE_NEW_HOME' };
+  const reply = await send(world, person, 'registerAccount', input);
+  if (reply?.status === 201) return;
+  const what = 'the email address of an account that is gone is not free';
+  world.history.violate(what, { email: pair?.email, ...saying(reply) });
 }
 
-async function send(
-  world: World,
-  id: number,
-  name: 'logIn' | 'registerAccount',
-  fields: object,
-): Promise<Reply | undefined> {
-  const person = { id, random: Math.random, timeoutMs };
-  const idempotencyKey = randomUUID();
-  const request = () => ({ ...requestTo(name, fields), idempotencyKey });
+async function send(world: World, id: number, name: 'logIn' | 'registerAccount', input: object) {
   // All parts are ready, so a 503 of a busy machine is repeated.
-  const caller = { world: patiently(world, patienceMs), person };
-  return (await callUntilAnswered(caller, { kind: 'final try', sort: 'write', request })).reply;
+  const caller = { world: patiently(world, patienceMs), person: { id, random: Math.random, timeoutMs } };
+  const call = callOf('final try', name, input, { idempotencyKey: randomUUID() });
+  return (await callUntilAnswered(caller, call)).reply;
 }
 
 const saying = (reply: Reply | undefined) => ({ status: reply?.status, code: reply?.code });

@@ -1,24 +1,10 @@
 import { registeredTopic } from '@auth-account/contracts';
-import type { Collections } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
-import type { History } from '../load/history.ts';
-import type { Ledger, Registration } from '../load/ledger.ts';
-import { type Facts, isForNobody } from './facts.ts';
-
-interface Evidence extends Facts {
-  readonly ledger: Ledger;
-  readonly history: History;
-  readonly collections: Collections;
-}
+import type { Registration } from '../load/ledger.ts';
+import { type Evidence, isForNobody } from './evidence.ts';
 
 /** Compares MongoDB with the answers to the apps, after the last answer. */
-export async function checkStores(
-  ledger: Ledger,
-  history: History,
-  collections: Collections,
-  facts: Facts,
-): Promise<void> {
-  const evidence = { ledger, history, collections, ...facts };
+export async function checkStores(evidence: Evidence): Promise<void> {
   checkRegistrations(evidence);
   await checkGroups(evidence);
   await checkInvites(evidence);
@@ -28,7 +14,8 @@ export async function checkStores(
 }
 
 /** Checks that every 201 has a user, that every refused registration has none, and that there are no other users. */
-function checkRegistrations({ ledger, history, users, erased }: Evidence): void {
+function checkRegistrations(evidence: Evidence): void {
+  const { ledger, history, users, erased } = evidence;
   const byEmail = new Map([...users.values()].map((user) => [user.email, user]));
   if (byEmail.size !== users.size) {
     history.violate('an email address has several users', { addresses: byEmail.size, users: users.size });
@@ -39,7 +26,7 @@ function checkRegistrations({ ledger, history, users, erased }: Evidence): void 
     if (user !== undefined) {
       byEmail.delete(user.email);
       if (outcome === 'refused') history.violate('a refused registration has a user', { email });
-      else checkUser(registration, user, { ledger, history });
+      else checkUser(registration, user, evidence);
     } else if (userId !== undefined && !erased.has(userId)) history.violate('a 201 has no user', { email, userId });
   }
   for (const email of byEmail.keys()) history.violate('a user whom nobody registered', { email });
@@ -49,7 +36,7 @@ function checkRegistrations({ ledger, history, users, erased }: Evidence): void 
 function checkUser(
   { email: first, userId = '', person }: Registration,
   { email, home_group_id }: UserDocument,
-  { ledger, history }: Pick<Evidence, 'ledger' | 'history'>,
+  { ledger, history }: Evidence,
 ): void {
   const known = ledger.accounts.get(userId)?.person.holds.map((pair) => pair.email) ?? [first];
   if (!known.includes(email))

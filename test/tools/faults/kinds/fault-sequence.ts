@@ -4,15 +4,14 @@ import { linkFaults } from './link-faults.ts';
 import { mongoFaults } from './mongo-faults.ts';
 import { redisFaults } from './redis-faults.ts';
 import { serviceFaults } from './service-faults.ts';
-import { workerFaults } from './worker-faults.ts';
 
-const all: readonly FaultKind[] = [...mongoFaults, ...redisFaults, ...serviceFaults, ...workerFaults, ...linkFaults];
+const all: readonly FaultKind[] = [...mongoFaults, ...redisFaults, ...serviceFaults, ...linkFaults];
 
-/** Returns the kinds of fault that are possible here, and calls `onObstacle` for the others. */
-export function possibleFaults(stack: FaultStack, onObstacle: (name: string, why: string) => void): FaultKind[] {
-  return all.filter((kind) => {
-    const obstacle = kind.findObstacle?.(stack);
-    if (obstacle !== undefined) onObstacle(kind.name, obstacle);
+/** Returns the kinds of fault that are possible here, and logs the others. */
+export function possibleFaults(stack: FaultStack, log: (line: string) => void): FaultKind[] {
+  return all.filter(({ name, findObstacle }) => {
+    const obstacle = findObstacle?.(stack);
+    if (obstacle !== undefined) log(`left out: ${name} (${obstacle})`);
     return obstacle === undefined;
   });
 }

@@ -4,49 +4,6 @@ import { stopReplication } from '../../../support/stores/stop-replication.ts';
 import { diskMember } from '../stack/replica-set.ts';
 import { type FaultKind, primaryOf } from './fault.ts';
 
-const killPrimary: FaultKind = {
-  name: 'kill -9 of the MongoDB primary',
-  isKill: true,
-  holdMs: [3_000, 9_000],
-  async inject(stack) {
-    const { mongo } = stack.replicaSet;
-    const member = await primaryOf(stack);
-    await mongo.kill('SIGKILL', member);
-    return { detail: `member ${member}`, fix: () => mongo.start(member) };
-  },
-};
-
-const freezePrimary: FaultKind = {
-  name: 'SIGSTOP of the MongoDB primary',
-  isKill: false,
-  holdMs: [6_000, 15_000],
-  async inject(stack) {
-    const member = await primaryOf(stack);
-    const pid = stack.replicaSet.mongo.pid(member);
-    if (pid === undefined) throw new Error('the primary does not run');
-    process.kill(pid, 'SIGSTOP');
-    return {
-      detail: `member ${member}`,
-      async fix() {
-        process.kill(pid, 'SIGCONT');
-      },
-    };
-  },
-};
-
-const isolatePrimary: FaultKind = {
-  name: 'MongoDB primary out of reach',
-  isKill: false,
-  holdMs: [5_000, 12_000],
-  async inject(stack, random) {
-    const member = await primaryOf(stack);
-    const proxy = stack.replicaSet.proxies[member];
-    const how = random() < 0.5 ? 'reset' : 'silence';
-    proxy?.cut(how);
-    return { detail: `member ${member}, ${how}`, fix: async () => proxy?.fix() };
-  },
-};
-
 /** Keeps all members but the primary from applying its writes, until the returned function is called. */
 export async function stopOthers({ ports }: Pick<LocalMongo, 'ports'>, primary: number): Promise<() => Promise<void>> {
   const goOn = await Promise.all(ports.filter((_, member) => member !== primary).map(stopReplication));
@@ -55,62 +12,67 @@ export async function stopOthers({ ports }: Pick<LocalMongo, 'ports'>, primary: 
   };
 }
 
-const fullDisk: FaultKind = {
-  name: 'full disk of a MongoDB member',
-  isKill: false,
-  holdMs: [4_000, 8_000],
-  findObstacle: ({ replicaSet }) => (replicaSet.disk === undefined ? 'needs root and mount' : undefined),
-  async inject({ replicaSet }) {
-    const { disk } = replicaSet;
-    await disk?.fill();
-    return {
-      detail: `member ${diskMember}`,
-      async fix() {
-        await disk?.empty();
-        await replicaSet.restart(diskMember);
-      },
-    };
-  },
-};
-
-/**
- * A fault in which no write is acknowledged, but all take effect on the primary. Reads with majority concern show the
- * state before.
- */
-const lagMajority: FaultKind = {
-  name: 'a lagging majority',
-  isKill: false,
-  holdMs: [20_000, 90_000],
-  async inject(stack) {
-    const primary = await primaryOf(stack);
-    return { detail: `behind member ${primary}`, fix: await stopOthers(stack.replicaSet.mongo, primary) };
-  },
-};
-
-/** The shortest and longest milliseconds of lag before the kill. In this time a request and its retry both get 503. */
+/** The shortest and longest milliseconds of lag before a kill. In this time a request and its retry both get 503. */
 const lagMs = [15_000, 30_000] as const;
 
-/** A fault that loses for good what only the primary had, even if it was read before. */
-const loseWrites: FaultKind = {
-  name: 'kill -9 of the MongoDB primary with writes that no other has',
-  isKill: true,
-  holdMs: [3_000, 9_000],
-  async inject(stack, random) {
-    const { mongo } = stack.replicaSet;
-    const member = await primaryOf(stack);
-    const goOn = await stopOthers(mongo, member);
-    await sleep(lagMs[0] + random() * (lagMs[1] - lagMs[0]));
-    await mongo.kill('SIGKILL', member);
-    await goOn();
-    return { detail: `member ${member}`, fix: () => mongo.start(member) };
-  },
-};
-
 export const mongoFaults: readonly FaultKind[] = [
-  killPrimary,
-  freezePrimary,
-  isolatePrimary,
-  fullDisk,
-  lagMajority,
-  loseWrites,
+  {
+    name: 'kill -9 of the MongoDB primary',
+    holdMs: [3_000, 9_000],
+    async inject(stack) {
+      const { mongo } = stack.replicaSet;
+      const member = await primaryOf(stack);
+      await mongo.kill('SIGKILL', member);
+      return { detail: `member ${member}`, fix: () => mongo.start(member) };
+    },
+  },
+  {
+    name: 'SIGSTOP of the MongoDB primary',
+    holdMs: [6_000, 15_000],
+    async inject(stack) {
+      const member = await primaryOf(stack);
+      const pid = stack.replicaSet.mongo.pid(member);
+      if (pid === undefined) throw new Error('the primary does not run');
+      process.kill(pid, 'SIGSTOP');
+      return { detail: `member ${member}`, fix: () => process.kill(pid, 'SIGCONT') };
+    },
+  },
+  {
+    name: 'full disk of a MongoDB member',
+    holdMs: [4_000, 8_000],
+    findObstacle: ({ replicaSet }) => (replicaSet.disk === undefined ? 'needs root and mount' : undefined),
+    async inject({ replicaSet }) {
+      await replicaSet.disk?.fill();
+      return {
+        detail: `member ${diskMember}`,
+        async fix() {
+          await replicaSet.disk?.empty();
+          await replicaSet.restart(diskMember);
+        },
+      };
+    },
+  },
+  {
+    // No write is acknowledged, but all take effect on the primary. Reads with majority concern show the state before.
+    name: 'a lagging majority',
+    holdMs: [20_000, 90_000],
+    async inject(stack) {
+      const primary = await primaryOf(stack);
+      return { detail: `behind member ${primary}`, fix: await stopOthers(stack.replicaSet.mongo, primary) };
+    },
+  },
+  {
+    // What only the primary had is lost for good, even if it was read before.
+    name: 'kill -9 of the MongoDB primary with writes that no other has',
+    holdMs: [3_000, 9_000],
+    async inject(stack, random) {
+      const { mongo } = stack.replicaSet;
+      const member = await primaryOf(stack);
+      const goOn = await stopOthers(mongo, member);
+      await sleep(lagMs[0] + random() * (lagMs[1] - lagMs[0]));
+      await mongo.kill('SIGKILL', member);
+      await goOn();
+      return { detail: `member ${member}`, fix: () => mongo.start(member) };
+    },
+  },
 ];

@@ -7,7 +7,7 @@ import type { FaultKind } from './fault.ts';
  * Starts Redis as an operator does. After a full disk its append-only file may have half a command in the middle. Redis
  * then refuses to start, and names the program that cuts off the file at that place.
  */
-async function startRepaired({ redis, redisDir }: Pick<FaultStack, 'redis' | 'redisDir'>): Promise<void> {
+async function startRepaired({ redis, redisDir }: FaultStack): Promise<void> {
   try {
     await redis.start();
   } catch (error) {
@@ -18,35 +18,30 @@ async function startRepaired({ redis, redisDir }: Pick<FaultStack, 'redis' | 're
   }
 }
 
-const killRedis: FaultKind = {
-  name: 'kill -9 of Redis, restart with its file',
-  isKill: true,
-  holdMs: [500, 6_000],
-  async inject({ redis, redisDir }) {
-    await redis.kill();
-    return { detail: '', fix: () => startRepaired({ redis, redisDir }) };
+export const redisFaults: readonly FaultKind[] = [
+  {
+    name: 'kill -9 of Redis, restart with its file',
+    holdMs: [500, 6_000],
+    async inject(stack) {
+      await stack.redis.kill();
+      return { detail: '', fix: () => startRepaired(stack) };
+    },
   },
-};
-
-const emptyRedis: FaultKind = {
-  name: 'Redis emptied',
-  isKill: false,
-  holdMs: [0, 500],
-  async inject({ redisClient }) {
-    await redisClient.flushall();
-    return { detail: '', fix: async () => undefined };
+  {
+    name: 'Redis emptied',
+    holdMs: [0, 500],
+    async inject({ redisClient }) {
+      await redisClient.flushall();
+      return { detail: '' };
+    },
   },
-};
-
-const fullDisk: FaultKind = {
-  name: 'full disk of Redis',
-  isKill: false,
-  holdMs: [2_000, 6_000],
-  findObstacle: ({ redisDisk }) => (redisDisk === undefined ? 'needs root and mount' : undefined),
-  async inject({ redisDisk }) {
-    await redisDisk?.fill();
-    return { detail: '', fix: async () => redisDisk?.empty() };
+  {
+    name: 'full disk of Redis',
+    holdMs: [2_000, 6_000],
+    findObstacle: ({ redisDisk }) => (redisDisk === undefined ? 'needs root and mount' : undefined),
+    async inject({ redisDisk }) {
+      await redisDisk?.fill();
+      return { detail: '', fix: () => redisDisk?.empty() };
+    },
   },
-};
-
-export const redisFaults: readonly FaultKind[] = [killRedis, emptyRedis, fullDisk];
+];

@@ -9,23 +9,22 @@ export interface AppStream {
 }
 
 export interface StreamOptions {
-  readonly port: number;
-  readonly path: string;
+  readonly url: string;
   readonly accessToken: string;
   readonly requestId: string;
   readonly timeoutMs: number;
   /** Called with each frame after the `hello`. */
   readonly onFrame?: (frame: ServerFrame) => void;
   /** Called with the stream's close code, if the stream was open. */
-  readonly onClose: (code: number) => void;
+  readonly onClose?: (code: number) => void;
 }
 
 /** Opens the stream. Returns the status of a refusal, or undefined if no answer came. */
 export function openAppStream(options: StreamOptions): Promise<AppStream | number | undefined> {
-  const { port, path, accessToken, requestId, timeoutMs, onFrame, onClose } = options;
+  const { url, accessToken, requestId, timeoutMs, onFrame, onClose } = options;
   return new Promise((resolve) => {
     const headers = { 'X-Request-ID': requestId };
-    const socket = dial(`ws://127.0.0.1:${port}${path}`, { token: accessToken, headers });
+    const socket = dial(url, { token: accessToken, headers });
     let isGreeted = false;
     const timer = setTimeout(() => socket.terminate(), timeoutMs);
     socket.on('unexpected-response', (request, response) => {
@@ -46,7 +45,7 @@ export function openAppStream(options: StreamOptions): Promise<AppStream | numbe
     socket.on('error', () => undefined); // its close event follows
     socket.on('close', (code) => {
       clearTimeout(timer);
-      if (isGreeted) onClose(code);
+      if (isGreeted) onClose?.(code);
       resolve(undefined);
     });
   });

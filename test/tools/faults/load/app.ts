@@ -1,33 +1,34 @@
-import { type AppRequest, type Reply, sendFromApp } from './app-request.ts';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppStream } from './app-stream.ts';
-import type { History, Outcome, Sort } from './history.ts';
-import type { AccountRecord, ChangeRecord, Credentials, Deletion, Ledger, SessionRecord } from './ledger.ts';
-
-/** Everything that was mailed to users. */
-export interface Mailbox {
-  /** Returns a challenge's code and email address, if the code has arrived. */
-  codeOf(challengeId: string): { readonly email: string; readonly code: string } | undefined;
-  /** Returns true if a mail to the address contained the text. */
-  wasMailed(email: string, text: string): boolean;
-  /**
-   * Removes and returns the token of the newest notification to the email address of a change that can be undone. No
-   * token comes twice.
-   */
-  takeUndoToken(email: string): string | undefined;
-  /** Returns the token that stops the removal of a second factor at that time. */
-  stopTokenOf(email: string, dueAt: string): string | undefined;
-}
+import { createHistory, type History } from './history.ts';
+import {
+  type AccountRecord,
+  type ChangeRecord,
+  type Credentials,
+  createLedger,
+  type Deletion,
+  type Ledger,
+  type SessionRecord,
+} from './ledger.ts';
+import { createMailbox, type Mailbox } from './mailbox.ts';
 
 /** The objects that all apps share. */
 export interface World {
   readonly history: History;
   readonly ledger: Ledger;
-  readonly apiPorts: readonly number[];
-  readonly gatewayPorts: readonly number[];
+  /** URLs of the processes: `http://…` and `ws://…`. */
+  readonly apis: readonly string[];
+  readonly gateways: readonly string[];
   readonly mailbox: Mailbox;
   /** True if apps that wait for an answer shall give up. */
   isOver?: boolean;
-  nextRequestId(): string;
+}
+
+/** Creates a world of these processes, with a new part in place of each that is not given. */
+export async function createWorld(given: Partial<World>): Promise<World> {
+  const own = { history: createHistory(), ledger: createLedger(), mailbox: await createMailbox() };
+  return { ...own, apis: [], gateways: [], ...given };
 }
 
 /** Returns the world of apps that do not give up for a while, although the load is over. */
@@ -50,6 +51,8 @@ export interface Device {
   /** True if the app's access token was refused, or will be. */
   mustRefresh: boolean;
 }
+
+export const createDevice = (): Device => ({ deviceId: randomUUID(), refreshToken: '', mustRefresh: false });
 
 /** A code that its user waits for. */
 export interface Errand {
@@ -86,6 +89,15 @@ export interface Person {
   stepsLeft: number;
 }
 
+type Habits = Pick<Person, 'random' | 'timeoutMs'> & Partial<Person>;
+
+/** Creates somebody who has no account yet. */
+export function createPerson(id: number, habits: Habits & Pick<Person, 'devices'>): Person {
+  const email = `person-${id}-${randomUUID().slice(0, 8)}@example.com`;
+  const holds = [{ email, password: `password of ${id}` }];
+  return { id, holds, groupId: undefined, isOwner: false, stepsLeft: 1, ...habits };
+}
+
 /** The app on a device. It does not use the client of apps, so that each answer can be compared. */
 export interface App {
   readonly world: World;
@@ -93,33 +105,10 @@ export interface App {
   readonly device: Device;
 }
 
-/** The sender of a request. */
-export interface Caller {
-  readonly world: World;
-  readonly person: Pick<Person, 'id' | 'random' | 'timeoutMs'>;
-}
-
-/** An operation, and the kinds under which the statistics count it. */
-export interface Call {
-  readonly kind: string;
-  readonly sort: Sort;
-  /** Builds the request anew for each attempt, because there may be newer tokens. */
-  readonly request: () => AppRequest;
-}
-
-export interface Answered {
-  /** The answer; undefined if the run ended before it came. */
-  readonly reply: Reply | undefined;
-  /** True if an earlier attempt may have taken effect. */
-  readonly wasUnsure: boolean;
-}
-
-const tooManyRequests = 429;
-const maxPauseMs = 5_000;
-
-function outcomeOf(reply: Reply | undefined): Outcome {
-  if (reply === undefined || reply.status >= 500 || reply.status === tooManyRequests) return 'unknown';
-  return reply.status < 300 ? 'acknowledged' : 'refused';
+/** Creates the app of somebody with one device and no account yet. */
+export function createApp(world: World, id: number, habits: Habits): App {
+  const device = createDevice();
+  return { world, person: createPerson(id, { devices: [device], ...habits }), device };
 }
 
 /** Returns a random item, as a load balancer chooses a server. */
@@ -127,32 +116,32 @@ export function anyOf<T>(random: () => number, list: readonly T[]): T {
   return list[Math.floor(random() * list.length)] as T;
 }
 
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-/** Sends the request once to a random api, and records the answer. A 500 counts as a fault of the service. */
-export async function callOnce({ world, person }: Caller, { kind, sort, request }: Call) {
-  const { history } = world;
-  const { id, random, timeoutMs } = person;
-  const [at, requestId] = [history.now(), world.nextRequestId()];
-  const api = Math.floor(random() * world.apiPorts.length);
-  const reply = await sendFromApp(request(), { port: world.apiPorts[api] ?? 0, requestId, timeoutMs });
-  const [outcome, took] = [outcomeOf(reply), history.now() - at];
-  const { status, code } = reply ?? {};
-  history.record({ kind, sort, person: id, requestId, via: `api-${api + 1}`, outcome, status, code, at, took });
-  if (status === 500) history.violate('an answer was 500', { kind, requestId });
-  return { reply, outcome };
+/** Returns a random item. An item with twice the weight is twice as likely. */
+export function anyWeighted<T extends readonly [weight: number, ...unknown[]]>(
+  random: () => number,
+  list: readonly T[],
+) {
+  let left = random() * list.reduce((sum, [weight]) => sum + weight, 0);
+  const isNext = ([weight]: T) => {
+    left -= weight;
+    return left < 0;
+  };
+  return list.find(isNext) as T;
 }
 
-/**
- * Repeats the request, with pauses that grow to five seconds, until there is a final answer. An app should react like
- * this to a lost answer, a 503 or a 429.
- */
-export async function callUntilAnswered(caller: Caller, call: Call): Promise<Answered> {
-  const { world, person } = caller;
-  for (let attempt = 0; ; attempt += 1) {
-    const { reply, outcome } = await callOnce(caller, call);
-    if (outcome !== 'unknown') return { reply, wasUnsure: attempt > 0 };
-    if (world.isOver) return { reply: undefined, wasUnsure: true };
-    await pause((0.5 + person.random() / 2) * Math.min(maxPauseMs, 200 * 2 ** attempt));
+export type Range = readonly [minMs: number, maxMs: number];
+
+/** Waits for a random time within the range, or until the signal is aborted. */
+export async function rest(random: () => number, [shortest, longest]: Range, signal: AbortSignal): Promise<void> {
+  await sleep(shortest + random() * (longest - shortest), undefined, { signal }).catch(() => undefined);
+}
+
+/** Looks for a fault until there is none, or until `patienceMs` are over. Returns the one that is left. */
+export async function settle<T>(patienceMs: number, findFault: () => Promise<T | undefined>): Promise<T | undefined> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const fault = await findFault();
+    if (fault === undefined || performance.now() > deadline) return fault;
+    await sleep(100);
   }
 }

@@ -1,6 +1,5 @@
-import { requestTo } from '../../../support/api/api-driver.ts';
-import { type App, callUntilAnswered, type Person } from './app.ts';
-import type { Reply } from './app-request.ts';
+import type { App, Person } from './app.ts';
+import { callOf, callUntilAnswered, type Reply, violate } from './app-request.ts';
 import type { ChangeKind, ChangeRecord, Credentials } from './ledger.ts';
 
 /** Returns the e-mail address and password that are most likely valid now. */
@@ -15,26 +14,6 @@ export function beginChange({ account }: Person, kind: ChangeKind): ChangeRecord
   const change: ChangeRecord = { kind, outcome: 'perhaps' };
   account?.changes.push(change);
   return change;
-}
-
-/** A change of the credentials, with its records. */
-export interface CredentialChange {
-  readonly to: Credentials;
-  readonly changes: readonly ChangeRecord[];
-}
-
-/** Records that the change has taken effect, so that the earlier email address and password are unusable. */
-export function adopt(person: Person, { to, changes }: CredentialChange): void {
-  for (const change of changes) change.outcome = 'done';
-  const before = heldBy(person);
-  if (before.password !== undefined) person.account?.former.push(before);
-  person.holds = [to];
-}
-
-/** Records that the change may have taken effect. The next login shows whether it did. */
-export function doubt(person: Person, { to, changes }: CredentialChange): void {
-  person.holds = [to, heldBy(person)];
-  person.unsureChanges = changes;
 }
 
 /** Records which email address and password are valid, after a login has shown this. */
@@ -67,12 +46,11 @@ function lastOrder({ account }: Person): ChangeRecord | undefined {
 }
 
 /** Records a successful login, which shows that the account is not to be deleted. */
-export function meetLogin({ world, person }: App): void {
+export function meetLogin(app: App): void {
+  const { person } = app;
   const { deletion } = person;
   if (deletion === undefined) return;
-  if (deletion.deletesAt !== undefined) {
-    world.history.violate('a deleted account let somebody in', { person: person.id, deletion });
-  }
+  if (deletion.deletesAt !== undefined) violate(app, 'a deleted account let somebody in', {}, { deletion });
   const ordered = lastOrder(person);
   if (ordered?.outcome === 'perhaps') ordered.outcome = 'none';
   person.deletion = undefined;
@@ -82,15 +60,16 @@ export function meetLogin({ world, person }: App): void {
  * Records a login that was refused because the account is erased, or because it is to be deleted. In the latter case
  * the answer names the time of the erasure.
  */
-export function meetDeletion({ world, person }: App, { status, details }: Reply): void {
+export function meetDeletion(app: App, { status, details }: Reply): void {
+  const { person } = app;
   const { deletion } = person;
   const isGone = status === 401;
   const deletesAt = isGone ? 0 : Date.parse(String(details.deletes_at));
   const expected = deletion?.deletesAt;
-  const detail = { person: person.id, expected, deletesAt };
-  if (deletion === undefined) world.history.violate('an account is deleted that nobody has deleted', detail);
+  const detail = { expected, deletesAt };
+  if (deletion === undefined) violate(app, 'an account is deleted that nobody has deleted', {}, detail);
   else if (expected !== undefined && (isGone ? !isDue(deletion) : expected !== deletesAt)) {
-    world.history.violate('an account is deleted at another time than announced', detail);
+    violate(app, 'an account is deleted at another time than announced', {}, detail);
   }
   const ordered = lastOrder(person);
   if (ordered !== undefined) ordered.outcome = 'done';
@@ -99,12 +78,9 @@ export function meetDeletion({ world, person }: App, { status, details }: Reply)
 
 /** Logs in with an email address and password that are no longer valid. This must be refused. */
 export async function tryFormer(app: App): Promise<void> {
-  const { world, person, device } = app;
-  const pair = person.account?.former.at(-1);
+  const pair = app.person.account?.former.at(-1);
   if (pair === undefined) return;
-  const body = { ...pair, device_id: device.deviceId };
-  const request = () => requestTo('logIn', body);
-  const { reply } = await callUntilAnswered(app, { kind: 'login, unusable', sort: 'write', request });
-  if (reply === undefined || reply.status === 401) return;
-  world.history.violate('an unusable password was not refused', { person: person.id, status: reply.status });
+  const input = { ...pair, device_id: app.device.deviceId };
+  const { reply } = await callUntilAnswered(app, callOf('login, unusable', 'logIn', input));
+  if (reply !== undefined && reply.status !== 401) violate(app, 'an unusable password was not refused', reply);
 }

@@ -1,50 +1,40 @@
-import { requestTo } from '../../../support/api/api-driver.ts';
-import { type App, callUntilAnswered, type Errand } from './app.ts';
-import type { Reply } from './app-request.ts';
-import { isDoubtful } from './codes.ts';
+import type { App, Errand } from './app.ts';
+import { type Answered, allowing, callOf, callUntilAnswered, type Judge, violate } from './app-request.ts';
+import { judgeCode } from './codes.ts';
 import { beginChange, heldBy, isDue } from './credentials.ts';
-import type { ChangeRecord } from './ledger.ts';
-import { callAuthorized, doubtSessions, endSessions, logIn, pick } from './sessions.ts';
+import { callAuthorized, doubtSessions, endSessions, logIn } from './sessions.ts';
 
 /** Share of users who restore their account within the grace period. */
 const restored = 0.7;
 /** Share of the other users who check whether their account is erased. */
 const curious = 0.3;
 
-function takeOrder(app: App, change: ChangeRecord, { data }: Reply): void {
-  change.outcome = 'done';
-  app.person.deletion = { deletesAt: Date.parse(String(data.deletes_at)) };
-  endSessions(app);
+/** Orders the deletion, which ends all sessions. */
+async function order(app: App, send: () => Promise<Answered | undefined>, isDoubtful: Judge): Promise<void> {
+  const { person } = app;
+  const change = beginChange(person, 'deletion_scheduled');
+  doubtSessions(app);
+  const { reply, wasUnsure = true } = (await send()) ?? {};
+  if (reply?.status === 202) {
+    change.outcome = 'done';
+    person.deletion = { deletesAt: Date.parse(String(reply.data.deletes_at)) };
+    endSessions(app);
+    // If there is no answer, or the session is over, a login shows whether the account is to be deleted.
+  } else if (reply === undefined || isDoubtful(reply, wasUnsure)) person.deletion = { deletesAt: undefined };
+  else change.outcome = 'none';
 }
 
-/** Orders the deletion of the account with the password, which ends all sessions. */
-export async function orderDeletion(app: App): Promise<void> {
-  const { world, person } = app;
-  const change = beginChange(person, 'deletion_scheduled');
-  const body = { current_password: heldBy(person).password };
-  doubtSessions(app);
-  const request = () => requestTo('scheduleDeletion', body);
-  const answered = await callAuthorized(app, { kind: 'deletion', sort: 'write', request });
-  if (answered?.reply.status === 202) takeOrder(app, change, answered.reply);
-  // There is no answer, or the session is over. A login shows whether the account is to be deleted.
-  else person.deletion = { deletesAt: undefined };
-  if (answered !== undefined && answered.reply.status !== 202) {
-    world.history.violate('a deletion was refused', { person: person.id, ...pick(answered.reply) });
-  }
+/** Orders the deletion of the account with the password. */
+export function orderDeletion(app: App): Promise<void> {
+  const call = callOf('deletion', 'scheduleDeletion', { current_password: heldBy(app.person).password });
+  return order(app, () => callAuthorized(app, call), allowing(undefined, app, 'a deletion was refused'));
 }
 
 /** Orders the deletion with a code. */
-export async function confirmDeletion(app: App, errand: Errand, code: string): Promise<void> {
-  const { person } = app;
-  person.errand = undefined;
-  const change = beginChange(person, 'deletion_scheduled');
-  const body = { challenge_id: errand.challengeId, code };
-  doubtSessions(app);
-  const request = () => requestTo('confirmDeletion', body);
-  const { reply, wasUnsure } = await callUntilAnswered(app, { kind: 'deletion, code', sort: 'write', request });
-  if (reply?.status === 202) takeOrder(app, change, reply);
-  else if (reply === undefined || isDoubtful(app, errand, wasUnsure, reply)) person.deletion = { deletesAt: undefined };
-  else change.outcome = 'none';
+export function confirmDeletion(app: App, errand: Errand, code: string): Promise<void> {
+  app.person.errand = undefined;
+  const call = callOf('deletion, code', 'confirmDeletion', { challenge_id: errand.challengeId, code });
+  return order(app, () => callUntilAnswered(app, call), judgeCode(app, errand));
 }
 
 /** Acts as a user whose account is to be deleted: finds out when, restores the account, or leaves. */
@@ -62,16 +52,15 @@ export async function faceDeletion(app: App): Promise<void> {
 
 /** Cancels the deletion with the password. */
 export async function restore(app: App): Promise<void> {
-  const { world, person, device } = app;
+  const { person, device } = app;
   const change = beginChange(person, 'deletion_cancelled');
-  const body = { ...heldBy(person), device_id: device.deviceId };
-  const request = () => requestTo('restoreAccount', body);
-  const { reply } = await callUntilAnswered(app, { kind: 'restore', sort: 'write', request });
+  const input = { ...heldBy(person), device_id: device.deviceId };
+  const { reply } = await callUntilAnswered(app, callOf('restore', 'restoreAccount', input));
   if (reply?.status === 200) {
     change.outcome = 'done';
     person.deletion = undefined;
-  } else person.deletion = { deletesAt: undefined };
-  if (reply !== undefined && reply.status !== 200) {
-    world.history.violate('a restore was refused', { person: person.id, ...pick(reply) });
+    return;
   }
+  person.deletion = { deletesAt: undefined };
+  if (reply !== undefined) violate(app, 'a restore was refused', reply);
 }

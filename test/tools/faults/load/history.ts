@@ -11,7 +11,7 @@ export type Sort = 'write' | 'read' | 'stream';
 export interface Operation {
   readonly kind: string;
   readonly sort: Sort;
-  readonly person: number;
+  readonly person: number | string;
   readonly requestId: string;
   /** The process to which it was sent. */
   readonly via: string;
@@ -23,38 +23,22 @@ export interface Operation {
   readonly took: number;
 }
 
+type Detail = Readonly<Record<string, unknown>>;
+
 /** A promise that was not kept. */
 export interface Violation {
   readonly at: number;
   readonly what: string;
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly detail: Detail;
 }
 
-export interface History {
-  /** Returns the milliseconds since the start of the run. */
-  now(): number;
-  record(operation: Operation): void;
-  /** Writes an entry that is not a request, such as a fault, its end or a checkpoint. */
-  note(what: string, detail: Readonly<Record<string, unknown>>): void;
-  violate(what: string, detail: Readonly<Record<string, unknown>>): void;
-  readonly violations: readonly Violation[];
-  /** Numbers of outcomes by kind of operation. */
-  readonly counts: ReadonlyMap<string, Record<Outcome, number>>;
-  /** Returns the time of the last success of the kind; 0 if there was none. */
-  lastSuccess(sort: Sort): number;
-  /**
-   * Returns the longest time without a success of the kind, between the last success before `from` and the first after
-   * `to`.
-   */
-  maxGap(sort: Sort, from: number, to: number): number;
-  close(): Promise<void>;
-}
+export type History = ReturnType<typeof createHistory>;
 
 /**
  * Creates a history that writes each entry to `file` (JSON, one object per line), and keeps what the figures and checks
  * need.
  */
-export function createHistory(file: string = devNull): History {
+export function createHistory(file: string = devNull) {
   const stream: WriteStream = createWriteStream(file);
   const begun = performance.now();
   const violations: Violation[] = [];
@@ -65,24 +49,32 @@ export function createHistory(file: string = devNull): History {
   const now = () => Math.round(performance.now() - begun);
 
   return {
+    /** Returns the milliseconds since the start of the run. */
     now,
-    record(operation) {
+    record(operation: Operation): void {
       write(operation);
       const count = counts.get(operation.kind) ?? { acknowledged: 0, refused: 0, unknown: 0 };
       count[operation.outcome] += 1;
       counts.set(operation.kind, count);
       if (operation.outcome === 'acknowledged') successes[operation.sort].push(operation.at + operation.took);
     },
-    note: (what, detail) => write({ note: what, at: now(), ...detail }),
-    violate(what, detail) {
+    /** Writes an entry that is not a request, such as a fault, its end or a checkpoint. */
+    note: (what: string, detail: Detail) => void write({ note: what, at: now(), ...detail }),
+    violate(what: string, detail: Detail): void {
       const violation = { at: now(), what, detail };
       violations.push(violation);
       write({ violation });
     },
-    violations,
-    counts,
-    lastSuccess: (sort) => successes[sort].at(-1) ?? 0,
-    maxGap(sort, from, to) {
+    violations: violations as readonly Violation[],
+    /** Numbers of outcomes by kind of operation. */
+    counts: counts as ReadonlyMap<string, Record<Outcome, number>>,
+    /** Returns the time of the last success of the kind; 0 if there was none. */
+    lastSuccess: (sort: Sort) => successes[sort].at(-1) ?? 0,
+    /**
+     * Returns the longest time without a success of the kind, between the last success before `from` and the first
+     * after `to`.
+     */
+    maxGap(sort: Sort, from: number, to: number): number {
       const all = successes[sort];
       const first = all.findLastIndex((at) => at <= from);
       let last = all[first] ?? from;
@@ -94,6 +86,16 @@ export function createHistory(file: string = devNull): History {
       }
       return Math.max(longest, now() - last);
     },
-    close: () => new Promise((resolve) => stream.end(() => resolve())),
+    close: () => new Promise<void>((resolve) => stream.end(() => resolve())),
   };
+}
+
+/** Reports each unhandled rejection as a violation. Returns the function that ends the watch. */
+export function watchRejections(history: History): () => void {
+  const onRejection = (error: unknown) => {
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+    history.violate('a rejection that nobody handles', { name, message, stack });
+  };
+  process.on('unhandledRejection', onRejection);
+  return () => void process.off('unhandledRejection', onRejection);
 }

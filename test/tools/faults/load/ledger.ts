@@ -1,14 +1,4 @@
-/** Everything that the apps recorded, for a comparison with the stores. */
-export interface Ledger {
-  /** Registrations by e-mail address. */
-  readonly registrations: Map<string, Registration>;
-  /** Sessions by id. */
-  readonly sessions: Map<string, SessionRecord>;
-  /** Invites by token. */
-  readonly invites: Map<string, InviteRecord>;
-  /** Accounts whose registration was acknowledged, by user id. */
-  readonly accounts: Map<string, AccountRecord>;
-}
+import type { Outcome } from './history.ts';
 
 export interface Registration {
   readonly email: string;
@@ -16,7 +6,7 @@ export interface Registration {
   /** The user. `groupId` is the group that the answers named; undefined if the apps can't know the group. */
   readonly person: { readonly groupId: string | undefined };
   /** `unknown` while there is no final answer. */
-  outcome: 'acknowledged' | 'refused' | 'unknown';
+  outcome: Outcome;
   userId?: string;
   /** The group in the 201. The user may have moved since. */
   firstGroupId?: string;
@@ -92,6 +82,27 @@ export interface InviteRecord {
   perhapsAccepted: number;
 }
 
-export function createLedger(): Ledger {
-  return { registrations: new Map(), sessions: new Map(), invites: new Map(), accounts: new Map() };
+/** Everything that the apps recorded, for a comparison with the stores. */
+export type Ledger = ReturnType<typeof createLedger>;
+
+export const createLedger = () => ({
+  /** Registrations by e-mail address. */
+  registrations: new Map<string, Registration>(),
+  /** Sessions by id. */
+  sessions: new Map<string, SessionRecord>(),
+  /** Invites by token. */
+  invites: new Map<string, InviteRecord>(),
+  /** Accounts whose registration was acknowledged, by user id. */
+  accounts: new Map<string, AccountRecord>(),
+});
+
+/** Records a registration without an answer. Its group is unknown if no person is given. */
+export function beginRegistration(
+  { registrations }: Ledger,
+  email: string,
+  { invite, person = { groupId: undefined } }: Partial<Pick<Registration, 'invite' | 'person'>> = {},
+): Registration {
+  const registration: Registration = { email, invite, person, outcome: 'unknown' };
+  registrations.set(email, registration);
+  return registration;
 }

@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { closeCodes, type NewDevicePayload, newDeviceTopic, type ServerFrame } from '@auth-account/contracts';
 import type { App } from './app.ts';
 import { type AppStream, openAppStream } from './app-stream.ts';
+import type { Outcome } from './history.ts';
 import type { SessionRecord } from './ledger.ts';
 import { refresh } from './sessions.ts';
 
 const switchingProtocols = 101;
+const refusals: ReadonlySet<number> = new Set([401, 403, 429]);
 
 const saysLogIn: ReadonlySet<number> = new Set([closeCodes.LOGOUT_CONFIRMED, closeCodes.SESSION_REVOKED]);
 const saysOver: ReadonlySet<number> = new Set([...saysLogIn, closeCodes.SESSION_REPLACED]);
@@ -57,29 +60,27 @@ async function tryToOpen(app: App): Promise<number | undefined> {
   const { session } = device;
   if (session === undefined) return undefined;
   const { history } = world;
-  const gateway = Math.floor(person.random() * world.gatewayPorts.length);
+  const gateway = Math.floor(person.random() * world.gateways.length);
   const at = history.now();
-  const requestId = world.nextRequestId();
+  const requestId = randomUUID();
   let opened: AppStream | undefined;
   const answer = await openAppStream({
-    port: world.gatewayPorts[gateway] ?? 0,
-    path: session.streamPath,
+    url: `${world.gateways[gateway]}${session.streamPath}`,
     accessToken: session.accessToken,
     requestId,
     timeoutMs: person.timeoutMs,
     onFrame: (frame) => onFrame(app, session, frame),
     onClose: (code) => opened && onClose(app, session, opened, code),
   });
-  if (typeof answer === 'object') opened = answer;
-  const status = typeof answer === 'object' ? switchingProtocols : answer;
-  const isRefused = status === 401 || status === 403 || status === 429;
-  let outcome: 'acknowledged' | 'refused' | 'unknown' = isRefused ? 'refused' : 'unknown';
-  if (opened !== undefined) outcome = 'acknowledged';
-  const common = { kind: 'stream', sort: 'stream', person: person.id, requestId, code: undefined } as const;
-  history.record({ ...common, via: `gateway-${gateway + 1}`, outcome, status, at, took: history.now() - at });
-  if (opened !== undefined) {
+  let status: number | undefined;
+  let outcome: Outcome;
+  if (typeof answer === 'object') {
+    opened = answer;
     session.streams.add(opened);
     device.stream = opened;
-  }
+    [status, outcome] = [switchingProtocols, 'acknowledged'];
+  } else [status, outcome] = [answer, answer !== undefined && refusals.has(answer) ? 'refused' : 'unknown'];
+  const common = { kind: 'stream', sort: 'stream', person: person.id, requestId, code: undefined } as const;
+  history.record({ ...common, via: `gateway-${gateway + 1}`, outcome, status, at, took: history.now() - at });
   return status;
 }

@@ -1,24 +1,16 @@
-import { requestTo } from '../../../support/api/api-driver.ts';
-import { type Answered, type App, type Call, callUntilAnswered, type Device } from './app.ts';
-import type { Reply } from './app-request.ts';
+import type { TokenPair } from '../../../support/api/accounts.ts';
+import type { App, Device } from './app.ts';
+import { type Answered, type Call, callOf, callUntilAnswered, type Reply, violate } from './app-request.ts';
 import { meetDeletion, meetLogin, settle } from './credentials.ts';
-import type { Credentials } from './ledger.ts';
+import type { Credentials, SessionRecord } from './ledger.ts';
 
 /** The state of a session after a refresh. */
 export type Refreshed = 'refreshed' | 'over' | 'unanswered';
 
-interface Tokens {
-  readonly access_token: string;
-  readonly refresh_token: string;
-  readonly session_id: string;
-  readonly home_group_id: string;
-  readonly user_id: string;
-  readonly push_stream_path: string;
-}
-
 /** Stores the tokens in the answer to a login or a refresh. */
-function takeTokens({ world, person, device }: App, { data }: Reply): void {
-  const tokens = data as unknown as Tokens;
+function takeTokens(app: App, { data }: Reply): void {
+  const { world, person, device } = app;
+  const tokens = data as unknown as TokenPair & { readonly user_id: string };
   const { sessions } = world.ledger;
   const { session_id: sessionId, access_token: accessToken, push_stream_path: streamPath } = tokens;
   const { user_id: userId, refresh_token: refreshToken } = tokens;
@@ -27,14 +19,13 @@ function takeTokens({ world, person, device }: App, { data }: Reply): void {
   Object.assign(record, { accessToken, refreshToken });
   sessions.set(sessionId, record);
   device.session = record;
-  device.refreshToken = tokens.refresh_token;
+  device.refreshToken = refreshToken;
   device.mustRefresh = false;
-  if (person.userId !== undefined && person.userId !== tokens.user_id) {
-    world.history.violate('tokens of another user', { person: person.id, sessionId });
-  }
-  if (person.groupId !== undefined && person.groupId !== tokens.home_group_id) {
-    const { groupId } = person;
-    world.history.violate('tokens name another group than the app knows', { person: person.id, groupId, sessionId });
+  if (person.userId !== undefined && person.userId !== userId)
+    violate(app, 'tokens of another user', {}, { sessionId });
+  const { groupId } = person;
+  if (groupId !== undefined && groupId !== tokens.home_group_id) {
+    violate(app, 'tokens name another group than the app knows', {}, { groupId, sessionId });
   }
 }
 
@@ -49,14 +40,13 @@ function endSession({ world, device }: App): void {
 }
 
 async function sendLogin(app: App, pair: Credentials): Promise<Reply | undefined> {
-  const body = { ...pair, device_id: app.device.deviceId, device_name: 'Phone', platform: 'android' };
-  const request = () => requestTo('logIn', body);
-  return (await callUntilAnswered(app, { kind: 'login', sort: 'write', request })).reply;
+  const input = { ...pair, device_id: app.device.deviceId, device_name: 'Phone', platform: 'android' };
+  return (await callUntilAnswered(app, callOf('login', 'logIn', input))).reply;
 }
 
 /** Tries each possible pair of email address and password, until an answer shows which pair is valid. */
 export async function logIn(app: App): Promise<void> {
-  const { world, person } = app;
+  const { person } = app;
   let refusal: Reply | undefined;
   for (const pair of person.holds.filter(({ password }) => password !== undefined)) {
     const reply = await sendLogin(app, pair);
@@ -78,9 +68,7 @@ export async function logIn(app: App): Promise<void> {
   const revoked = person.holds.find(({ password }) => password === undefined);
   if (refusal?.status === 401 && person.deletion !== undefined) meetDeletion(app, refusal);
   else if (refusal?.status === 401 && revoked !== undefined) settle(person, revoked);
-  else if (refusal !== undefined) {
-    world.history.violate('a right password was refused', { person: person.id, ...pick(refusal) });
-  }
+  else if (refusal !== undefined) violate(app, 'a right password was refused', refusal);
 }
 
 /** Marks the sessions of the user's devices, except `spare`, because a request may end them. */
@@ -112,17 +100,16 @@ export async function logInAgain(app: App): Promise<void> {
 
 /** Refreshes with one token until there is an answer. A 401 is right only if the app may have ended the session. */
 export async function refresh(app: App): Promise<Refreshed> {
-  const { world, person, device } = app;
-  const request = () => requestTo('refreshTokens', { refresh_token: device.refreshToken });
-  const { reply } = await callUntilAnswered(app, { kind: 'refresh', sort: 'write', request });
+  const { device } = app;
+  const call = callOf('refresh', 'refreshTokens', () => ({ refresh_token: device.refreshToken }));
+  const { reply } = await callUntilAnswered(app, call);
   if (reply === undefined) return 'unanswered';
   if (reply.status === 200) {
     takeTokens(app, reply);
     return 'refreshed';
   }
   if (device.session?.state === 'live') {
-    const { sessionId } = device.session;
-    world.history.violate('a good client was logged out', { person: person.id, sessionId, ...pick(reply) });
+    violate(app, 'a good client was logged out', reply, { sessionId: device.session.sessionId });
   }
   endSession(app);
   return 'over';
@@ -172,41 +159,39 @@ export async function callAuthorized(
   return undefined; // the processes' clocks differ by more than a token's life
 }
 
+/** Returns the device's session, with a token that was not refused; undefined if there is none any more. */
+async function freshSession(app: App): Promise<SessionRecord | undefined> {
+  const { device } = app;
+  if (device.session !== undefined && device.mustRefresh && (await refresh(app)) !== 'refreshed') return;
+  return device.session;
+}
+
 export async function logOut(app: App): Promise<void> {
-  const { world, person, device } = app;
-  if (device.session === undefined || (device.mustRefresh && (await refresh(app)) !== 'refreshed')) return;
-  const { session } = device;
+  const { device } = app;
+  const session = await freshSession(app);
+  if (session === undefined) return;
   const isRepeated = session.state === 'unsure';
   session.state = 'unsure';
-  const request = () => requestTo('logOut', { refresh_token: device.refreshToken });
-  const answered = await callAuthorized(app, { kind: 'logout', sort: 'write', request });
+  const call = callOf('logout', 'logOut', () => ({ refresh_token: device.refreshToken }));
+  const answered = await callAuthorized(app, call);
   if (answered === undefined) return;
   const { reply, wasUnsure } = answered;
   if (reply.status !== 200 && !(reply.status === 404 && (wasUnsure || isRepeated))) {
-    world.history.violate('a logout was refused', { person: person.id, sessionId: session.sessionId, ...pick(reply) });
+    violate(app, 'a logout was refused', reply, { sessionId: session.sessionId });
   }
   endSession(app);
 }
 
 /** Ends the sessions of all devices of the user. */
 export async function logOutAll(app: App): Promise<void> {
-  const { world, person, device } = app;
-  if (device.session === undefined || (device.mustRefresh && (await refresh(app)) !== 'refreshed')) return;
-  const wasLive = device.session.state === 'live';
-  const apps = person.devices.map((each) => ({ world, person, device: each }));
-  for (const { device: each } of apps) if (each.session !== undefined) each.session.state = 'unsure';
-  const request = () => requestTo('logOutAll', {});
-  const answered = await callAuthorized(app, { kind: 'logout-all', sort: 'write', request });
+  const session = await freshSession(app);
+  if (session === undefined) return;
+  const wasLive = session.state === 'live';
+  doubtSessions(app);
+  const answered = await callAuthorized(app, callOf('logout-all', 'logOutAll', {}));
   // After a lost answer, a refresh that finds this device's session ended counts as the answer, unless an earlier
   // request may have ended only this session.
-  const isDone = answered === undefined ? wasLive && device.session === undefined : answered.reply.status === 200;
-  if (isDone) for (const each of apps) endSession(each);
-  else if (answered !== undefined) {
-    world.history.violate('a logout of all was refused', { person: person.id, ...pick(answered.reply) });
-  }
-}
-
-/** Returns the part of an answer that a violation reports. */
-export function pick({ status, code }: Reply): { status: number; code: string | undefined } {
-  return { status, code };
+  const isDone = answered === undefined ? wasLive && app.device.session === undefined : answered.reply.status === 200;
+  if (isDone) endSessions(app);
+  else if (answered !== undefined) violate(app, 'a logout of all was refused', answered.reply);
 }

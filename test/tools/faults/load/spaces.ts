@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { requestTo } from '../../../support/api/api-driver.ts';
-import { type App, anyOf, callUntilAnswered, type Person, type World } from './app.ts';
-import type { InviteRecord, Registration } from './ledger.ts';
-import { callAuthorized, pick } from './sessions.ts';
+import { type App, anyOf, type Person, type World } from './app.ts';
+import { callOf, callUntilAnswered, violate } from './app-request.ts';
+import { beginRegistration, type InviteRecord } from './ledger.ts';
+import { callAuthorized } from './sessions.ts';
 
 const maxInvitesTried = 30;
 
@@ -23,12 +23,9 @@ export async function register(world: World, person: Person): Promise<void> {
   const invite = chance < 0.4 ? findInvite(world, person) : undefined;
   const space_creation_mode = chance < 0.8 ? 'CREATE_NEW_HOME' : 'CREATE_NEW_OFFICE';
   const mode = invite ? { space_creation_mode: 'JOIN_EXISTING', invite_token: invite.token } : { space_creation_mode };
-  const idempotencyKey = randomUUID();
-  const registration: Registration = { email, invite: invite?.token, person, outcome: 'unknown' };
-  world.ledger.registrations.set(email, registration);
-  const body = { email, password, ...mode };
-  const request = () => ({ ...requestTo('registerAccount', body), idempotencyKey });
-  const { reply } = await callUntilAnswered({ world, person }, { kind: 'register', sort: 'write', request });
+  const registration = beginRegistration(world.ledger, email, { invite: invite?.token, person });
+  const call = callOf('register', 'registerAccount', { email, password, ...mode }, { idempotencyKey: randomUUID() });
+  const { reply } = await callUntilAnswered({ world, person }, call);
   if (reply === undefined) return;
   if (reply.status === 201) {
     registration.outcome = 'acknowledged';
@@ -46,25 +43,24 @@ export async function register(world: World, person: Person): Promise<void> {
   }
   registration.outcome = 'refused';
   // A 409 would be wrong too: only the registration's own first attempt could have taken the email address.
-  const isOver = invite !== undefined && (reply.status === 410 || reply.status === 404);
-  if (!isOver) world.history.violate('a registration was refused', { email, ...pick(reply) });
+  const isOver = invite !== undefined && isOverInvite(reply);
+  if (!isOver) violate({ world, person }, 'a registration was refused', reply, { email });
 }
+
+const isOverInvite = ({ status }: { readonly status: number }) => status === 410 || status === 404;
 
 export async function createInvite(app: App): Promise<void> {
   const { world, person } = app;
   const max_uses = person.random() < 0.5 ? null : 1 + Math.floor(person.random() * 3);
-  const idempotencyKey = randomUUID();
-  const request = () => ({ ...requestTo('createInvite', { max_uses }), idempotencyKey });
-  const answered = await callAuthorized(app, { kind: 'invite', sort: 'write', request });
-  if (answered === undefined) return;
-  const { status, data } = answered.reply;
+  const call = callOf('invite', 'createInvite', { max_uses }, { idempotencyKey: randomUUID() });
+  const answered = await callAuthorized(app, call);
   const { groupId } = person;
-  if (status === 201 && groupId !== undefined) {
+  if (answered === undefined || groupId === undefined) return;
+  const { status, data } = answered.reply;
+  if (status === 201) {
     const token = String(data.invite_token);
     world.ledger.invites.set(token, { token, groupId, maxUses: max_uses, accepted: 0, perhapsAccepted: 0 });
-  } else if (groupId !== undefined) {
-    world.history.violate('an owner could not invite', { person: person.id, ...pick(answered.reply) });
-  }
+  } else violate(app, 'an owner could not invite', answered.reply);
 }
 
 /** Moves into another group with an invite, or into a new household. */
@@ -74,11 +70,11 @@ export async function move(app: App): Promise<void> {
 }
 
 async function accept(app: App, invite: InviteRecord): Promise<void> {
-  const { world, person } = app;
+  const { person } = app;
   const { groupId: former } = person;
   person.groupId = undefined;
-  const request = () => requestTo('acceptInvite', { token: invite.token, leave_current_group: true });
-  const answered = await callAuthorized(app, { kind: 'accept', sort: 'write', request });
+  const call = callOf('accept', 'acceptInvite', { token: invite.token, leave_current_group: true });
+  const answered = await callAuthorized(app, call);
   if (answered === undefined) {
     invite.perhapsAccepted += 1;
     return;
@@ -91,43 +87,39 @@ async function accept(app: App, invite: InviteRecord): Promise<void> {
     person.isOwner = false;
   } else {
     person.groupId = former;
-    const isOver = reply.status === 410 || reply.status === 404;
-    if (!isOver) world.history.violate('an invite was refused', { person: person.id, ...invite, ...pick(reply) });
+    if (!isOverInvite(reply)) violate(app, 'an invite was refused', reply, { ...invite });
   }
 }
 
 async function leave(app: App): Promise<void> {
-  const { world, person } = app;
+  const { person } = app;
   person.groupId = undefined;
-  const request = () => requestTo('leaveGroup');
-  const answered = await callAuthorized(app, { kind: 'leave', sort: 'write', request });
+  const answered = await callAuthorized(app, callOf('leave', 'leaveGroup'));
   if (answered === undefined) return;
   const { reply } = answered;
   if (reply.status === 200) {
     person.groupId = String(reply.data.home_group_id);
     person.isOwner = true;
-  } else world.history.violate('leaving was refused', { person: person.id, ...pick(reply) });
+  } else violate(app, 'leaving was refused', reply);
 }
 
 /** Reads the account, which must match the app's earlier answers. */
 export async function readAccount(app: App): Promise<void> {
-  const { world, person } = app;
-  const request = () => requestTo('findAccount');
-  const answered = await callAuthorized(app, { kind: 'read', sort: 'read', request });
+  const { userId, holds } = app.person;
+  const answered = await callAuthorized(app, callOf('read', 'findAccount', undefined, { sort: 'read' }));
   if (answered === undefined) return;
   const { status, data } = answered.reply;
-  const isRight = data.user_id === person.userId && person.holds.some(({ email }) => email === data.email);
+  const isRight = data.user_id === userId && holds.some(({ email }) => email === data.email);
   if (status === 200 && isRight) return;
-  const detail = { person: person.id, email: data.email, ...pick(answered.reply) };
-  world.history.violate('an account shows something else than its app knows', detail);
+  violate(app, 'an account shows something else than its app knows', answered.reply, { email: data.email });
 }
 
 /** Reads the devices or the group, which must match the app's earlier answers. */
 export async function read(app: App): Promise<void> {
-  const { world, person, device } = app;
+  const { person, device } = app;
   const isGroup = person.random() < 0.5;
   const name = isGroup ? 'findCurrentGroup' : 'listSessions';
-  const answered = await callAuthorized(app, { kind: 'read', sort: 'read', request: () => requestTo(name) });
+  const answered = await callAuthorized(app, callOf('read', name, undefined, { sort: 'read' }));
   if (answered === undefined || device.session === undefined) return;
   const { status, data } = answered.reply;
   const { groupId } = person;
@@ -135,8 +127,6 @@ export async function read(app: App): Promise<void> {
   const isRight = isGroup
     ? groupId === undefined || data.home_group_id === groupId
     : Array.isArray(data.sessions) && data.sessions.some((session) => session.session_id === sessionId);
-  if (status !== 200 || !isRight) {
-    const detail = { person: person.id, name, groupId, sessionId, ...pick(answered.reply) };
-    world.history.violate('a read shows something else than the app knows', detail);
-  }
+  if (status === 200 && isRight) return;
+  violate(app, 'a read shows something else than the app knows', answered.reply, { name, groupId, sessionId });
 }

@@ -1,34 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { createRandom } from '../../../model/simulate-refresh.ts';
-import { type App, anyOf, type Person, type World } from './app.ts';
+import { type App, anyOf, anyWeighted, createDevice, createPerson, type Person, type World } from './app.ts';
 import { endAppConnections } from './app-request.ts';
 import { arrivedCode, askForCode } from './codes.ts';
+import { askForEmail, changeEmail, changePassword, resetPassword, undoEmail } from './credential-changes.ts';
 import { heldBy, isSettled, tryFormer } from './credentials.ts';
 import { confirmDeletion, faceDeletion, orderDeletion } from './deletions.ts';
-import { askForEmail, changeEmail, undoEmail } from './email-changes.ts';
 import type { ChangeKind } from './ledger.ts';
-import { changePassword, resetPassword } from './passwords.ts';
 import { openStream } from './push.ts';
 import { logIn, logInAgain, logOut, logOutAll, refresh } from './sessions.ts';
 import { createInvite, move, read, readAccount, register } from './spaces.ts';
 
 export interface LoadOptions {
-  readonly world: World;
   readonly seed: number;
   /** Number of actions that apps start per second. */
   readonly rate: number;
-  /** The largest number of active users. */
+  /** The most active users. In an outage each repeats a request every few seconds, so this bounds the load. */
   readonly population: number;
 }
 
-export interface Load {
-  /** Starts no more actions, and waits for the running ones. After `patienceMs`, apps no longer wait for answers. */
-  finish(patienceMs: number): Promise<void>;
-  /** Ends every app. */
-  close(): void;
-  /** The active users, with their apps. */
-  readonly people: ReadonlySet<Person>;
-}
+export type Load = ReturnType<typeof startLoad>;
 
 type Step = readonly [weight: number, run: (app: App) => Promise<unknown>, isPossible?: (app: App) => boolean];
 
@@ -63,27 +53,14 @@ const newcomers = 0.12;
 
 function chooseStep(app: App): Step[1] {
   const possible = steps.filter(([, , isPossible]) => isPossible?.(app) ?? true);
-  let left = app.person.random() * possible.reduce((sum, [weight]) => sum + weight, 0);
-  for (const [weight, run] of possible) {
-    left -= weight;
-    if (left < 0) return run;
-  }
-  return refresh;
+  return anyWeighted(app.person.random, possible)[1];
 }
 
-function createPerson(id: number, seed: number): Person {
+function newcomer(id: number, seed: number): Person {
   const random = createRandom(seed * 1_000_003 + id);
-  const count = random() < 0.3 ? 2 : 1;
-  return {
-    id,
-    random,
-    holds: [{ email: `person-${id}-${randomUUID().slice(0, 8)}@example.com`, password: `password of ${id}` }],
-    devices: Array.from({ length: count }, () => ({ deviceId: randomUUID(), refreshToken: '', mustRefresh: false })),
-    timeoutMs: 10_000 + Math.floor(random() * 10_000),
-    groupId: undefined,
-    isOwner: false,
-    stepsLeft: 10 + Math.floor(random() * 40),
-  };
+  const devices = Array.from({ length: random() < 0.3 ? 2 : 1 }, createDevice);
+  const timeoutMs = 10_000 + Math.floor(random() * 10_000);
+  return createPerson(id, { random, devices, timeoutMs, stepsLeft: 10 + Math.floor(random() * 40) });
 }
 
 /** Forgets the device's session, whose state is in doubt, and logs in. */
@@ -138,7 +115,7 @@ async function retire(world: World, person: Person): Promise<void> {
  * Starts a load of random users who come, act at a steady rate, and leave. A seed does not repeat the load, because the
  * services and faults determine which users are idle and how often a request is repeated.
  */
-export function startLoad({ world, seed, rate, population }: LoadOptions): Load {
+export function startLoad(world: World, { seed, rate, population }: LoadOptions) {
   const random = createRandom(seed);
   const people = new Set<Person>();
   const idle = new Set<Person>();
@@ -172,13 +149,15 @@ export function startLoad({ world, seed, rate, population }: LoadOptions): Load 
     const isNewcomer = idle.size === 0 || random() < newcomers;
     if (isNewcomer && people.size < population) {
       ids += 1;
-      begin(createPerson(ids, seed));
+      begin(newcomer(ids, seed));
     } else if (idle.size > 0) begin(anyOf(random, [...idle]));
   }, 1_000 / rate);
 
   return {
-    people,
-    async finish(patienceMs) {
+    /** The active users, with their apps. */
+    people: people as ReadonlySet<Person>,
+    /** Starts no more actions, and waits for the running ones. After `patienceMs`, apps no longer wait for answers. */
+    async finish(patienceMs: number) {
       clearInterval(timer);
       const impatience = setTimeout(() => {
         world.isOver = true;
@@ -186,6 +165,7 @@ export function startLoad({ world, seed, rate, population }: LoadOptions): Load 
       await Promise.all(underWay);
       clearTimeout(impatience);
     },
+    /** Ends every app. */
     close() {
       clearInterval(timer);
       world.isOver = true;

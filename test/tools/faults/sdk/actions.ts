@@ -1,5 +1,5 @@
 import { AuthError } from '@auth-account/client';
-import type { Registration } from '../load/ledger.ts';
+import { beginRegistration, type Registration } from '../load/ledger.ts';
 import type { App } from './phone.ts';
 import { attempt, type SdkUser, stateOf } from './sdk-user.ts';
 import { openSession } from './sign-in-calls.ts';
@@ -8,16 +8,14 @@ import { openSession } from './sign-in-calls.ts';
 export type Action = (user: SdkUser, app: App) => Promise<void>;
 
 /** Error codes that are allowed, because the invite may be over, or a move without an answer may have taken effect. */
-const overInvite = new Set(['ERR-INVITE-TOKEN-INVALID', 'IAD_GROUP_INVITE_EXPIRED', 'IAD_GROUP_ALREADY_MEMBER']);
+const overInvite = ['ERR-INVITE-TOKEN-INVALID', 'IAD_GROUP_INVITE_EXPIRED', 'IAD_GROUP_ALREADY_MEMBER'];
 
 /** Fills in the form once. The user sends it again until there is an answer, even after the app was killed. */
 function formOf({ world, email, random, isHost, household, registration }: SdkUser): Registration {
   if (registration !== undefined) return registration;
   const invite = isHost || random() < 0.5 ? undefined : household.invite;
   // Only the app knows the user's group.
-  const form: Registration = { email, invite, person: { groupId: undefined }, outcome: 'unknown' };
-  world.ledger.registrations.set(email, form);
-  return form;
+  return beginRegistration(world.ledger, email, { invite });
 }
 
 export const register: Action = async (user, app) => {
@@ -32,7 +30,7 @@ export const register: Action = async (user, app) => {
   const answer = await attempt(user, app, 'register', work, overInvite);
   if (answer instanceof AuthError) {
     // The registration was refused because of this invite, so the user fills in a new form, and nobody is registered.
-    if (overInvite.has(answer.code)) {
+    if (overInvite.includes(answer.code)) {
       form.outcome = 'refused';
       user.household.invite = undefined;
       user.registration = undefined;
@@ -82,12 +80,8 @@ const readSessions: Action = async (user, app) => {
   const { sessionId } = user;
   const answer = await attempt(user, app, 'sessions.list', (auth) => auth.sessions.list());
   // A login without an answer may have replaced the session.
-  if (
-    user.isLoginUnsure ||
-    answer instanceof AuthError ||
-    answer.sessions.some(({ session_id }) => session_id === sessionId)
-  )
-    return;
+  if (user.isLoginUnsure || answer instanceof AuthError) return;
+  if (answer.sessions.some(({ session_id }) => session_id === sessionId)) return;
   user.world.history.violate('an app of the client does not find its own session', { user: user.id, sessionId });
 };
 

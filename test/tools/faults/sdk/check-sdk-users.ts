@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collections } from '@auth-account/stores';
+import { settle } from '../load/app.ts';
 import type { History } from '../load/history.ts';
 import { type SdkUser, stateOf } from './sdk-user.ts';
 
@@ -10,9 +10,6 @@ export interface SdkEvidence {
   /** Milliseconds within which all checks must succeed, from the time that all parts are ready and every app runs. */
   readonly patienceMs: number;
 }
-
-/** Milliseconds between two attempts of a check. */
-const lookMs = 500;
 
 /**
  * Checks that every signed-in user can work and has a stream, that every logout has ended its session, and that no app
@@ -31,19 +28,10 @@ export async function checkSdkUsers(evidence: SdkEvidence): Promise<void> {
   }
 }
 
-/** Repeats a check until it finds no fault, or until `patienceMs` are over. */
-async function settle<T>(patienceMs: number, findFault: () => Promise<T | undefined>): Promise<T | undefined> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const fault = await findFault();
-    if (fault === undefined || performance.now() > deadline) return fault;
-    await sleep(lookMs);
-  }
-}
-
 async function checkSignedIn(user: SdkUser, { history, patienceMs }: SdkEvidence): Promise<void> {
   const fault = await settle(patienceMs, () => findFault(user));
   if (fault !== undefined) history.violate(fault.what, { user: user.id, sessionId: user.sessionId, code: fault.code });
+  else if (stateOf(user).status === 'signed_in') user.figures.signedIn += 1;
 }
 
 interface Fault {

@@ -1,31 +1,49 @@
-import type { Platform } from '@auth-account/client';
+import type { DeviceSignal } from '@auth-account/client';
 import { meet } from '../../../support/client/app-network.ts';
 import { type PushClient, platformSocket } from '../../../support/gateway/push-client.ts';
 import { anyOf } from '../load/app.ts';
 import type { Secrets } from './secrets.ts';
-import { createSwitch, type Switch } from './switch.ts';
+
+/** A setting of a phone that its user changes. */
+export interface Switch {
+  isOn(): boolean;
+  turn(value: boolean): void;
+  readonly signal: DeviceSignal;
+}
+
+/** Creates a switch that is on. */
+export function createSwitch(onTurn: (value: boolean) => void = () => undefined): Switch {
+  const listeners = new Set([onTurn]);
+  let isOn = true;
+  return {
+    isOn: () => isOn,
+    turn(value) {
+      isOn = value;
+      for (const listener of listeners) listener(value);
+    },
+    signal: {
+      subscribe(listener) {
+        listeners.add(listener);
+        listener(isOn);
+        return () => listeners.delete(listener);
+      },
+    },
+  };
+}
 
 export interface NetworkOptions {
-  readonly apiPorts: readonly number[];
-  readonly gatewayPorts: readonly number[];
+  readonly apis: readonly string[];
+  readonly gateways: readonly string[];
   readonly random: () => number;
-  readonly secrets: Secrets;
+  /** Called after each refresh that was answered with 200. */
+  readonly onRefresh: () => void;
 }
 
 /** A phone's connections, each to a random process of a service, as through a load balancer. */
-export interface PhoneNetwork extends Switch {
-  readonly fetch: Platform['fetch'];
-  readonly WebSocket: NonNullable<Platform['WebSocket']>;
-  /** Breaks all connections without warning. */
-  cut(): void;
-  /** Returns the number of refreshes that were answered with 200. */
-  refreshes(): number;
-}
-
-export function createPhoneNetwork({ apiPorts, gatewayPorts, random, secrets }: NetworkOptions): PhoneNetwork {
+export function createPhoneNetwork(options: NetworkOptions, secrets: Secrets) {
+  const { apis, gateways, random, onRefresh } = options;
   const sockets = new Set<PushClient['socket']>();
   let requests = new AbortController();
-  let refreshes = 0;
 
   function cut(): void {
     requests.abort();
@@ -33,25 +51,24 @@ export function createPhoneNetwork({ apiPorts, gatewayPorts, random, secrets }: 
     for (const socket of sockets) socket.terminate();
   }
 
-  const anyGateway = (url: string) => `ws://127.0.0.1:${anyOf(random, gatewayPorts)}${new URL(url).pathname}`;
+  const anyGateway = (url: string) => anyOf(random, gateways) + new URL(url).pathname;
   const network = createSwitch((isOn) => isOn || cut());
   return {
     ...network,
+    /** Breaks all connections without warning. */
     cut,
-    refreshes: () => refreshes,
     WebSocket: platformSocket(anyGateway, (socket, protocols) => {
       for (const token of protocols.slice(1)) secrets.add(token);
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     }),
-    async fetch(asked, init = {}) {
+    async fetch(asked: string, init: RequestInit = {}) {
       secrets.noteRequest(init);
       if (!network.isOn()) throw new TypeError('no network');
       const { pathname } = new URL(asked);
       const signal = AbortSignal.any([requests.signal, ...(init.signal ? [init.signal] : [])]);
-      const url = `http://127.0.0.1:${anyOf(random, apiPorts)}${pathname}`;
-      const response = await meet('passes', url, { ...init, signal });
-      if (response.ok && pathname.endsWith('/refresh')) refreshes += 1;
+      const response = await meet('passes', anyOf(random, apis) + pathname, { ...init, signal });
+      if (response.ok && pathname.endsWith('/refresh')) onRefresh();
       return response;
     },
   };

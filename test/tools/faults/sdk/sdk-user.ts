@@ -3,60 +3,60 @@ import { AuthError, type AuthEvent, type AuthState, type SignedOutReason } from 
 import { createRandom } from '../../../model/simulate-refresh.ts';
 import type { World } from '../load/app.ts';
 import type { Registration } from '../load/ledger.ts';
-import { never } from './app-life.ts';
-import { type App, createPhone, type Phone } from './phone.ts';
-
-/** The part of the world that users of the client use. */
-export type SdkWorld = Pick<World, 'history' | 'ledger' | 'apiPorts' | 'gatewayPorts'>;
+import { type App, createPhone, never } from './phone.ts';
 
 /** Two users who may live together. The first invites, and the second comes and goes. */
 export interface Household {
   invite?: string | undefined;
 }
 
-/** Figures of one user. */
-export interface SdkFigures {
-  /** Numbers of sessions that logins have opened, and of those that ended without the user's request. */
-  sessions: number;
-  lost: number;
-  /** Numbers of logouts that the user requested, and of those without a network. */
-  signOuts: number;
-  offline: number;
-  kills: number;
-  /** Numbers of calls that were answered, and of those that failed temporarily. */
-  answered: number;
-  failed: number;
-  /** Numbers of logins by a second factor, and by a passkey. */
-  bySecondFactor: number;
-  byPasskey: number;
-}
+/** Figures of a user, as the report names them. */
+const figureNames = {
+  sessions: 'sessions opened',
+  lost: 'lost',
+  signedIn: 'signed in at the end',
+  bySecondFactor: 'logins by a second factor',
+  byPasskey: 'by a passkey',
+  refreshes: 'refreshes',
+  signOuts: 'sign-outs asked for',
+  offline: 'of them offline',
+  kills: 'apps killed',
+  answered: 'calls answered',
+  failed: 'failed for the moment',
+};
+type FigureName = keyof typeof figureNames;
+export type SdkFigures = Record<FigureName, number>;
+
+/** Returns figures, each of which is what `figureOf` returns for it. */
+const figuresOf = (figureOf: (name: FigureName) => number) =>
+  Object.fromEntries(Object.keys(figureNames).map((name) => [name, figureOf(name as FigureName)])) as SdkFigures;
+
+/** Sums up the figures of users. */
+export const sumFigures = (users: readonly SdkUser[]): SdkFigures =>
+  figuresOf((name) => users.reduce((sum, { figures }) => sum + figures[name], 0));
+
+/** Describes figures in a line. */
+export const describeFigures = (figures: SdkFigures): string =>
+  Object.entries(figureNames)
+    .map(([name, text]) => `${figures[name as FigureName]} ${text}`)
+    .join(', ');
 
 /** A user whose app uses the client and does one thing at a time. */
-export interface SdkUser {
-  readonly id: number;
-  readonly world: SdkWorld;
-  readonly random: () => number;
-  readonly email: string;
-  readonly password: string;
-  readonly isHost: boolean;
-  readonly household: Household;
-  readonly phone: Phone;
-  /** The sign-in method that the user adds, or the password alone. */
-  readonly signInMethod: 'password' | 'totp' | 'passkey';
-  readonly figures: SdkFigures;
-  /** Sessions that the user has logged out. */
-  readonly loggedOut: Set<string>;
-  registration: Registration | undefined;
+export type SdkUser = ReturnType<typeof createSdkUser>;
+
+/** Everything about a user that changes. */
+interface State {
+  registration?: Registration | undefined;
   /** True if an answer said that the account has the sign-in method. */
   hasSignInMethod: boolean;
   /** Seed of the user's latest authenticator app. */
-  secret: string | undefined;
+  secret?: string | undefined;
   /** The latest step of the app whose code was sent. */
   lastStep: number;
   /** Undefined while the app is killed. */
-  app: App | undefined;
+  app?: App | undefined;
   /** The app's latest session. */
-  sessionId: string | undefined;
+  sessionId?: string | undefined;
   /** True from a logout to the next login. */
   wantsOut: boolean;
   /** True while a login has no answer, so that it may have replaced the earlier session. */
@@ -64,42 +64,34 @@ export interface SdkUser {
 }
 
 export interface SdkUserOptions {
-  readonly world: SdkWorld;
+  readonly world: World;
   readonly id: number;
   readonly seed: number;
   readonly isHost: boolean;
   readonly household: Household;
 }
 
-export function createSdkUser({ world, id, seed, isHost, household }: SdkUserOptions): SdkUser {
+export function createSdkUser({ world, id, seed, isHost, household }: SdkUserOptions) {
   const random = createRandom(seed * 1_000_003 + 500_000 + id);
-  const { apiPorts, gatewayPorts } = world;
-  const onEvent = (event: AuthEvent) => {
+  const { apis, gateways } = world;
+  const figures = figuresOf(() => 0);
+  const onRefresh = () => {
+    figures.refreshes += 1;
+  };
+  const onEvent = (event: AuthEvent): void => {
     if (event.type === 'signed_out') judgeEnd(user, event.reason);
   };
-  const user: SdkUser = {
-    id,
-    world,
-    random,
+  const state: State = { hasSignInMethod: false, lastStep: 0, wantsOut: false, isLoginUnsure: false };
+  const user = {
+    ...{ id, world, random, isHost, household, figures },
     email: `client-${id}-${randomUUID().slice(0, 8)}@example.com`,
     password: `secret of the client ${id}`,
-    isHost,
-    household,
-    phone: createPhone({ apiPorts, gatewayPorts, random, onEvent, isBound: id % 4 < 2 }),
+    phone: createPhone({ apis, gateways, random, onRefresh, onEvent, isBound: id % 4 < 2 }),
+    /** The sign-in method that the user adds, or the password alone. */
     signInMethod: (['password', 'totp', 'passkey'] as const)[id % 3] ?? 'password',
-    figures: {
-      ...{ sessions: 0, lost: 0, signOuts: 0, offline: 0, kills: 0, answered: 0, failed: 0 },
-      ...{ bySecondFactor: 0, byPasskey: 0 },
-    },
-    loggedOut: new Set(),
-    registration: undefined,
-    hasSignInMethod: false,
-    secret: undefined,
-    lastStep: 0,
-    app: undefined,
-    sessionId: undefined,
-    wantsOut: false,
-    isLoginUnsure: false,
+    /** Sessions that the user has logged out. */
+    loggedOut: new Set<string>(),
+    ...state,
   };
   return user;
 }
@@ -147,21 +139,19 @@ export function stateOf(user: SdkUser): AuthState {
   return user.app?.auth.state() ?? { status: 'unknown' };
 }
 
-/** Error codes with which a call may be refused for good because of the user's own earlier actions. */
-export type Excuses = ReadonlySet<string>;
-const none: Excuses = new Set();
-const overReactions: ReadonlySet<string> = new Set(['LOGIN', 'CLEAR_STORAGE_AND_LOGIN']);
+const overReactions = ['LOGIN', 'CLEAR_STORAGE_AND_LOGIN'];
 
 /**
- * Makes a call of the app. Returns the error if the call failed temporarily or with an excuse. Any other refusal breaks
- * a promise. The call of a killed app never returns.
+ * Makes a call of the app. Returns the error if the call failed temporarily, or was refused with one of the `excuses`:
+ * error codes that the user's own earlier actions explain. Any other refusal breaks a promise. The call of a killed app
+ * never returns.
  */
 export async function attempt<T>(
   user: SdkUser,
   app: App,
   what: string,
   work: (auth: App['auth']) => Promise<T>,
-  excuses: Excuses = none,
+  excuses: readonly string[] = [],
 ): Promise<T | AuthError> {
   const { figures, world, phone, id } = user;
   const outcome = await work(app.auth).catch((error: unknown) => error as Error);
@@ -179,8 +169,8 @@ export async function attempt<T>(
     return new AuthError('CLIENT_NETWORK');
   }
   // The end of a session is judged by its reason elsewhere.
-  const isOver = overReactions.has(outcome.reaction.type) && stateOf(user).status === 'signed_out';
-  const isExcused = outcome.retry !== 'never' || isOver || excuses.has(outcome.code);
+  const isOver = overReactions.includes(outcome.reaction.type) && stateOf(user).status === 'signed_out';
+  const isExcused = outcome.retry !== 'never' || isOver || excuses.includes(outcome.code);
   if (!isExcused) world.history.violate('a call of the client was refused', { user: id, what, code, requestId });
   return outcome;
 }

@@ -1,16 +1,15 @@
 import { AuthError } from '@auth-account/client';
 import { codeAt } from '../../../support/api/second-factor.ts';
 import type { App } from './phone.ts';
-import { attempt, type Excuses, type SdkUser } from './sdk-user.ts';
+import { attempt, type SdkUser } from './sdk-user.ts';
 
 /** Codes with which a right factor may be refused: it was used up, or the clocks of the services differ. */
-const used: Excuses = new Set(['ERR-SECOND-FACTOR-INVALID', 'ERR-CODE-EXPIRED']);
-const demanded: Excuses = new Set(['ERR-SECOND-FACTOR-REQUIRED']);
-const isOnAlready: Excuses = new Set(['ERR-STEP-UP-REQUIRED']);
-const over: Excuses = new Set(['ERR-CODE-EXPIRED']);
+const used = ['ERR-SECOND-FACTOR-INVALID', 'ERR-CODE-EXPIRED'];
+const demanded = ['ERR-SECOND-FACTOR-REQUIRED'];
+const isOnAlready = ['ERR-STEP-UP-REQUIRED'];
+const over = ['ERR-CODE-EXPIRED'];
 /** The service may not have the passkeys of a creation without an answer. */
-const unsure: Excuses = new Set(['ERR-CODE-EXPIRED', 'ERR-PASSKEY-INVALID', 'ERR-PASSKEY-EXISTS']);
-const none: Excuses = new Set();
+const unsure = ['ERR-CODE-EXPIRED', 'ERR-PASSKEY-INVALID', 'ERR-PASSKEY-EXISTS'];
 
 /** Limit for the creations of a passkey without an answer. */
 const maxPasskeys = 5;
@@ -30,10 +29,10 @@ export async function addSignInMethod(user: SdkUser, app: App): Promise<void> {
 async function switchOn(user: SdkUser, app: App): Promise<void> {
   const { password: current_password, secret: earlier, phone } = user;
   const begin = (auth: App['auth']) => auth.secondFactor.createTotp({ current_password });
-  const begun = await attempt(user, app, 'createTotp', begin, earlier === undefined ? none : isOnAlready);
+  const begun = await attempt(user, app, 'createTotp', begin, earlier === undefined ? [] : isOnAlready);
   if (begun instanceof AuthError) {
     // A confirmation without an answer has taken effect.
-    user.hasSignInMethod ||= isOnAlready.has(begun.code);
+    user.hasSignInMethod ||= isOnAlready.includes(begun.code);
     return;
   }
   const { factor_id, secret } = begun;
@@ -70,19 +69,14 @@ type Session = Awaited<ReturnType<App['auth']['logIn']>>;
 export async function openSession(user: SdkUser, app: App): Promise<Session | AuthError> {
   const { email, password, signInMethod, hasSignInMethod, secret, phone, figures, random } = user;
   if (signInMethod === 'passkey' && phone.authenticator.credentialIds.length > 0 && random() < 0.7) {
-    const opened = await attempt(
-      user,
-      app,
-      'passkeys.logIn',
-      (auth) => auth.passkeys.logIn(),
-      hasSignInMethod ? over : unsure,
-    );
+    const excuses = hasSignInMethod ? over : unsure;
+    const opened = await attempt(user, app, 'passkeys.logIn', (auth) => auth.passkeys.logIn(), excuses);
     if (!(opened instanceof AuthError)) figures.byPasskey += 1;
     return opened;
   }
-  const excuses = secret === undefined ? none : demanded;
+  const excuses = secret === undefined ? [] : demanded;
   const answer = await attempt(user, app, 'logIn', (auth) => auth.logIn({ email, password }), excuses);
-  if (!(answer instanceof AuthError) || !demanded.has(answer.code)) return answer;
+  if (!(answer instanceof AuthError) || !demanded.includes(answer.code)) return answer;
   user.hasSignInMethod = true;
   const code = nextCode(user);
   if (code === undefined) return answer;

@@ -1,26 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { anyWeighted, type Range, rest as restFor, type World } from '../load/app.ts';
 import { type Action, logIn, logOut, move, read, register } from './actions.ts';
-import { createSdkUser, type Household, killApp, type SdkUser, type SdkWorld, startApp, stateOf } from './sdk-user.ts';
+import { createSdkUser, type Household, killApp, type SdkUser, startApp, stateOf } from './sdk-user.ts';
 import { addSignInMethod, lacksSignInMethod } from './sign-in-calls.ts';
 
 /** Users of the client who use their apps as usual while things break. */
-export interface SdkUsers {
-  readonly users: readonly SdkUser[];
-  /** Lets all users finish what they are doing. Afterwards every app runs in the foreground, with a network. */
-  finish(): Promise<void>;
-  /** Ends every app. */
-  close(): void;
-}
+export type SdkUsers = ReturnType<typeof startSdkUsers>;
 
-export interface SdkUsersOptions {
-  readonly world: SdkWorld;
-  readonly seed: number;
-  readonly count: number;
-}
-
+/** Number of users. */
+const count = 24;
 /** The shortest and longest milliseconds between two of a user's actions, and those for which a state lasts. */
-const pauseMs = [1_000, 9_000] as const;
-const lastsMs = [500, 12_000] as const;
+const pauseMs: Range = [1_000, 9_000];
+const lastsMs: Range = [500, 12_000];
 /** Share of the actions during which the app is killed. */
 const killed = 0.08;
 /** The most milliseconds after which the app is killed. Some calls are over by then. */
@@ -28,7 +19,7 @@ const killWithinMs = 300;
 
 type Doing = (user: SdkUser, rest: Rest) => Promise<void>;
 /** Waits for a random time within the range, or until the run ends. */
-type Rest = (range: readonly [number, number]) => Promise<void>;
+type Rest = (range: Range) => Promise<void>;
 
 /** Possible next actions of a logged-in user, with their weights. */
 const doings: readonly (readonly [weight: number, Doing])[] = [
@@ -36,10 +27,11 @@ const doings: readonly (readonly [weight: number, Doing])[] = [
   [10, (user) => useApp(user, move)],
   [8, (user) => useApp(user, logIn)],
   [8, (user) => useApp(user, logOut)],
-  [6, logOutOffline],
-  [10, loseNetwork],
+  // The service learns of the logout when there is a network, even if the app was killed before.
+  [6, (user, rest) => goOffline(user, rest, logOut, 0.5)],
+  [10, (user, rest) => goOffline(user, rest, read, 0.3)],
   [10, goToBackground],
-  [8, (user, rest) => restart(user, rest)],
+  [8, restart],
 ];
 
 /** Starts the app if necessary, and does the action, during which the app may be killed. */
@@ -57,20 +49,11 @@ async function restart(user: SdkUser, rest: Rest): Promise<void> {
   await startApp(user);
 }
 
-/** Loses the network for a while, so that a read fails. */
-async function loseNetwork(user: SdkUser, rest: Rest): Promise<void> {
+/** Does the action without a network for a while, in which the app may be started again. */
+async function goOffline(user: SdkUser, rest: Rest, action: Action, restarted: number): Promise<void> {
   user.phone.network.turn(false);
-  await useApp(user, read);
-  if (user.random() < 0.3) await restart(user, rest);
-  else await rest(lastsMs);
-  user.phone.network.turn(true);
-}
-
-/** Logs out without a network. The service learns of it when there is one, even if the app was killed before. */
-async function logOutOffline(user: SdkUser, rest: Rest): Promise<void> {
-  user.phone.network.turn(false);
-  await useApp(user, logOut);
-  if (user.random() < 0.5) await restart(user, rest);
+  await useApp(user, action);
+  if (user.random() < restarted) await restart(user, rest);
   else await rest(lastsMs);
   user.phone.network.turn(true);
 }
@@ -83,21 +66,12 @@ async function goToBackground(user: SdkUser, rest: Rest): Promise<void> {
   user.phone.foreground.turn(true);
 }
 
-function choose(user: SdkUser): Doing {
-  let left = user.random() * doings.reduce((sum, [weight]) => sum + weight, 0);
-  for (const [weight, doing] of doings) {
-    left -= weight;
-    if (left < 0) return doing;
-  }
-  return (each) => useApp(each, read);
-}
-
 async function doNext(user: SdkUser, rest: Rest): Promise<void> {
   if (user.app === undefined) await startApp(user);
   if (user.registration?.outcome !== 'acknowledged') await useApp(user, register);
   else if (stateOf(user).status === 'signed_in') {
     if (lacksSignInMethod(user) && user.random() < 0.5) await useApp(user, addSignInMethod);
-    else await choose(user)(user, rest);
+    else await anyWeighted(user.random, doings)[1](user, rest);
   } else await useApp(user, logIn);
 }
 
@@ -111,7 +85,7 @@ async function pickUp(user: SdkUser): Promise<void> {
 }
 
 /** Starts users of the client. A seed repeats what each user does, as far as the answers are the same. */
-export function startSdkUsers({ world, seed, count }: SdkUsersOptions): SdkUsers {
+export function startSdkUsers(world: World, seed: number) {
   const ending = new AbortController();
   const households: Household[] = Array.from({ length: Math.ceil(count / 2) }, () => ({}));
   const users = Array.from({ length: count }, (_, id) => {
@@ -120,10 +94,7 @@ export function startSdkUsers({ world, seed, count }: SdkUsersOptions): SdkUsers
   });
 
   async function live(user: SdkUser): Promise<void> {
-    const rest: Rest = async ([shortest, longest]) => {
-      const ms = shortest + user.random() * (longest - shortest);
-      await sleep(ms, undefined, { signal: ending.signal }).catch(() => undefined);
-    };
+    const rest: Rest = (range) => restFor(user.random, range, ending.signal);
     while (!ending.signal.aborted) {
       await rest(pauseMs);
       await doNext(user, rest);
@@ -132,12 +103,14 @@ export function startSdkUsers({ world, seed, count }: SdkUsersOptions): SdkUsers
 
   const lives = users.map(live);
   return {
-    users,
+    users: users as readonly SdkUser[],
+    /** Lets all users finish what they are doing. Afterwards every app runs in the foreground, with a network. */
     async finish() {
       ending.abort();
       await Promise.all(lives);
       await Promise.all(users.map(pickUp));
     },
+    /** Ends every app. */
     close() {
       ending.abort();
       for (const { phone } of users) phone.kill();

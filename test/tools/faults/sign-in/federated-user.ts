@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createSignInUser, post, type SignInUser, type SignInWorld, violate } from './sign-in-user.ts';
+import type { Collections } from '@auth-account/stores';
+import type { Input } from '../../../support/api/api-driver.ts';
+import { callOf, callUntilAnswered, violate } from '../load/app-request.ts';
+import { createSignInUser, type SignInUser, type SignInWorld } from './sign-in-user.ts';
 
 /** A login that has got its session. */
 interface Used {
-  readonly body: object;
+  readonly body: Input<'logInByProvider'>;
   readonly at: number;
 }
 
@@ -22,14 +25,14 @@ export const providerName = 'office';
 const repeatMs = 130_000;
 
 export function createFederatedUser(world: SignInWorld, seed: number, id: number): FederatedUser {
-  const user = createSignInUser(world, 'identity', { seed, id });
+  const user = createSignInUser(world, 'identity', seed, id);
   return { ...user, sub: `${seed}-${id}`, deviceId: randomUUID(), logins: 0 };
 }
 
 /** Returns a new challenge with an ID token for it; undefined without an answer. */
 export async function newProof(user: SignInUser, sub: string) {
   const { world, email } = user;
-  const { reply: asked } = await post(user, 'federated challenge', 'createFederatedChallenge');
+  const { reply: asked } = await callUntilAnswered(user, callOf('federated challenge', 'createFederatedChallenge'));
   if (asked?.status !== 200) {
     if (asked !== undefined) violate(user, 'a challenge for a provider was refused', asked);
     return;
@@ -48,7 +51,7 @@ export async function logInByProvider(user: FederatedUser): Promise<void> {
   if (proof === undefined) return;
   user.logins += 1;
   const given = { provider: providerName, ...proof, device_id: deviceId, space_creation_mode: 'CREATE_NEW_HOME' };
-  const { reply, wasUnsure } = await post(user, 'login, provider', 'logInByProvider', given);
+  const { reply, wasUnsure } = await callUntilAnswered(user, callOf('login, provider', 'logInByProvider', given));
   if (reply === undefined) return;
   if (reply.status >= 300) {
     // A repeat after a minute finds the challenge used.
@@ -57,7 +60,7 @@ export async function logInByProvider(user: FederatedUser): Promise<void> {
   }
   const userId = String(reply.data.user_id);
   if (registration.userId !== undefined && registration.userId !== userId) {
-    violate(user, 'one identity has two accounts', { userId, expected: registration.userId });
+    violate(user, 'one identity has two accounts', {}, { userId, expected: registration.userId });
   }
   registration.userId = userId;
   registration.outcome = 'acknowledged';
@@ -67,7 +70,19 @@ export async function logInByProvider(user: FederatedUser): Promise<void> {
 /** Uses an earlier challenge again, which must open no session. */
 async function reuse(user: FederatedUser, { body }: Used): Promise<void> {
   user.used = undefined;
-  const { reply } = await post(user, 'login, used challenge', 'logInByProvider', { provider: providerName, ...body });
+  const { reply } = await callUntilAnswered(user, callOf('login, used challenge', 'logInByProvider', body));
   if (reply === undefined || reply.status === 410 || reply.status === 401) return;
-  violate(user, 'a used challenge was not refused', { status: reply.status });
+  violate(user, 'a used challenge was not refused', reply);
+}
+
+/** Checks that an identity has one account, and that each challenge has opened one session at most. */
+export async function checkIdentity(user: FederatedUser, { users, sessions }: Collections): Promise<void> {
+  const { sub, registration, logins } = user;
+  const holders = await users.find({ identities: { $elemMatch: { provider: providerName, sub } } }).toArray();
+  const ids = holders.map(({ _id }) => _id);
+  const expected = registration.userId;
+  const isRight = expected === undefined ? ids.length <= 1 : ids.join() === expected;
+  if (!isRight) violate(user, 'an identity has not one account', {}, { ids, expected });
+  const opened = await sessions.countDocuments({ user_id: { $in: ids } });
+  if (opened > logins) violate(user, 'challenges have opened more than one session each', {}, { opened, logins });
 }

@@ -1,21 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { RouteName } from '@auth-account/contracts';
 import { ownTotal, sharedTotal } from '../../../../services/api/src/limits/limits-table.ts';
-import { type Input, requestTo } from '../../../support/api/api-driver.ts';
+import type { Input } from '../../../support/api/api-driver.ts';
 import { codeAt, wrongCodeFor } from '../../../support/api/second-factor.ts';
-import { callOnce } from '../load/app.ts';
-import type { Reply } from '../load/app-request.ts';
+import { callOf, callOnce, callUntilAnswered, type Reply, violate } from '../load/app-request.ts';
 import { newProof, providerName } from './federated-user.ts';
 import { switchOn } from './guarded-user.ts';
-import {
-  createSignInUser,
-  post,
-  postRight,
-  registerUser,
-  type SignInUser,
-  type SignInWorld,
-  violate,
-} from './sign-in-user.ts';
+import { createSignInUser, postRight, registerUser, type SignInUser, type SignInWorld } from './sign-in-user.ts';
 
 type Attempt = readonly [name: RouteName, input: Readonly<Record<string, unknown>>, accessToken?: string | undefined];
 
@@ -39,7 +30,7 @@ export async function createGuessedUser(
   seed: number,
   secret: GuessedUser['secret'],
 ): Promise<GuessedUser> {
-  const user = createSignInUser(world, `guessed-${secret}`, { seed, id: 0 });
+  const user = createSignInUser(world, `guessed-${secret}`, seed, 0);
   const { email } = user;
   const credentials = { email, password: `password of ${email}` };
   await registerUser(user, credentials.password);
@@ -47,7 +38,7 @@ export async function createGuessedUser(
   const guessed = { ...user, ...knowledge, guesses: [], verdicts: new Map(), sent: 0 };
   if (secret !== 'factor') return guessed;
   const totp = await switchOn(user, credentials.password);
-  const { reply } = await post(user, 'set-up', 'logIn', credentials);
+  const { reply } = await callUntilAnswered(user, callOf('set-up', 'logIn', credentials));
   const challenge_id = String(reply?.details.challenge_id);
   const proof = { challenge_id, method: 'totp', code: codeAt(totp, Date.now(), 1), trust_device: true };
   const { device_id, trusted_device_token } = await postRight(user, 'confirmSecondFactor', proof);
@@ -55,11 +46,10 @@ export async function createGuessedUser(
 }
 
 async function send(user: GuessedUser, [name, input, accessToken]: Attempt, kind: string, network?: string) {
-  const { world, secret, email } = user;
   // The key repeats the registration, and the thief's login. Without it, each login opens another session.
-  const idempotencyKey = secret === 'password' ? email : undefined;
-  const request = () => ({ ...requestTo(name, input as Input<RouteName>), accessToken, idempotencyKey, network });
-  return (await callOnce({ world, person: user }, { kind, sort: 'write', request })).reply;
+  const idempotencyKey = user.secret === 'password' ? user.email : undefined;
+  const call = callOf(kind, name, input as Input<RouteName>, { accessToken, idempotencyKey, network });
+  return (await callOnce(user, call)).reply;
 }
 
 const codes = [
@@ -147,7 +137,7 @@ export async function guessSecret(user: GuessedUser): Promise<void> {
     }),
   );
   const got = await Promise.all(answers);
-  const isRenewed = secret === 'code' && user.random() < 0.01;
+  const isRenewed = secret === 'code' && user.person.random() < 0.01;
   if (isRenewed || got.some(({ reply }) => isOver.includes(reply?.code ?? ''))) user.guesses = [];
   // An api that has been restarted counts from nothing.
   const insured = ((await world.insured()) ?? Infinity) - (before ?? Infinity);
@@ -174,6 +164,6 @@ export function checkGuesses(user: GuessedUser, faults: readonly { readonly name
   for (const [by, count] of verdicts) {
     const detail = { secret, by, count, max, sent };
     world.history.note('guesses', detail);
-    if (count > max) violate(user, 'more wrong guesses got a verdict than the total allows', detail);
+    if (count > max) violate(user, 'more wrong guesses got a verdict than the total allows', {}, detail);
   }
 }

@@ -1,9 +1,10 @@
 import type { RouteName } from '@auth-account/contracts';
 import type { Provider } from '@auth-account/local-stack/provider';
 import { createRandom } from '../../../model/simulate-refresh.ts';
-import { type Input, requestTo } from '../../../support/api/api-driver.ts';
-import { type Answered, callUntilAnswered, type World } from '../load/app.ts';
-import type { Registration } from '../load/ledger.ts';
+import type { Input } from '../../../support/api/api-driver.ts';
+import type { World } from '../load/app.ts';
+import { type Caller, callOf, callUntilAnswered } from '../load/app-request.ts';
+import { beginRegistration, type Registration } from '../load/ledger.ts';
 
 /** The load's world, with a provider of OpenID Connect. */
 export interface SignInWorld extends World {
@@ -17,11 +18,8 @@ export interface SignInWorld extends World {
 }
 
 /** A user with another sign-in method than the password alone, who does one thing at a time. */
-export interface SignInUser {
+export interface SignInUser extends Caller {
   readonly world: SignInWorld;
-  readonly id: number;
-  readonly random: () => number;
-  readonly timeoutMs: number;
   readonly email: string;
   readonly registration: Registration;
 }
@@ -29,39 +27,22 @@ export interface SignInUser {
 type Data = Readonly<Record<string, string>>;
 
 /** Creates a user whom the checks of the stores know. */
-export function createSignInUser(
-  world: SignInWorld,
-  kind: string,
-  { seed, id }: { seed: number; id: number },
-): SignInUser {
+export function createSignInUser(world: SignInWorld, kind: string, seed: number, id: number): SignInUser {
   const email = `${kind}-${seed}-${id}@office.example`;
-  const registration: Registration = { email, invite: undefined, person: { groupId: undefined }, outcome: 'unknown' };
-  world.ledger.registrations.set(email, registration);
-  return { world, id, random: createRandom(seed * 7_919 + id), timeoutMs: 15_000, email, registration };
+  const registration = beginRegistration(world.ledger, email);
+  const person = { id: email, random: createRandom(seed * 7_919 + id), timeoutMs: 15_000 };
+  return { world, person, email, registration };
 }
 
-/** Sends a request without a session until it has an answer. */
-export function post<N extends RouteName>(
-  user: SignInUser,
-  kind: string,
-  name: N,
-  input?: Input<N>,
-): Promise<Answered> {
-  const request = () => requestTo(name, input);
-  return callUntilAnswered({ world: user.world, person: user }, { kind, sort: 'write', request });
-}
-
-/** Sends a request as {@link post} does, and returns the answer's data. Throws if the answer is an error. */
+/** Sends a request until it has an answer, and returns its data. Throws if the answer is an error. */
 export async function postRight<N extends RouteName>(
   user: SignInUser,
   name: N,
   input: Input<N>,
   accessToken?: string,
 ): Promise<Data> {
-  const { world, email: idempotencyKey } = user;
-  const request = () => ({ ...requestTo(name, input), idempotencyKey, accessToken });
-  const call = { kind: 'set-up', sort: 'write', request } as const;
-  const { reply, wasUnsure } = await callUntilAnswered({ world, person: user }, call);
+  const call = callOf('set-up', name, input, { idempotencyKey: user.email, accessToken });
+  const { reply, wasUnsure } = await callUntilAnswered(user, call);
   // A repeat of a confirmation that has taken effect.
   const isDone = wasUnsure && reply?.code === 'ERR-CODE-EXPIRED';
   if (reply === undefined || (reply.status >= 300 && !isDone))
@@ -71,12 +52,7 @@ export async function postRight<N extends RouteName>(
 
 /** Registers the user with that password. */
 export async function registerUser(user: SignInUser, password: string): Promise<void> {
-  const body = { email: user.email, password, space_creation_mode: 'CREATE_NEW_HOME' };
-  user.registration.userId = (await postRight(user, 'registerAccount', body)).user_id ?? '';
+  const input = { email: user.email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+  user.registration.userId = (await postRight(user, 'registerAccount', input)).user_id ?? '';
   user.registration.outcome = 'acknowledged';
-}
-
-/** Reports a broken promise to the user. */
-export function violate({ world, email }: SignInUser, what: string, detail: object): void {
-  world.history.violate(what, { email, ...detail });
 }

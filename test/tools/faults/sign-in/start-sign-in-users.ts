@@ -1,53 +1,53 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createFederatedUser, type FederatedUser, logInByProvider } from './federated-user.ts';
-import { createGuardedUser, type GuardedUser, loseFactor } from './guarded-user.ts';
-import { createGuessedUser, type GuessedUser, guessSecret } from './guessed-user.ts';
+import type { Collections } from '@auth-account/stores';
+import { type Range, rest } from '../load/app.ts';
+import type { FaultRecord } from '../print-report.ts';
+import { checkIdentity, createFederatedUser, logInByProvider } from './federated-user.ts';
+import { checkRemoval, createGuardedUser, loseFactor } from './guarded-user.ts';
+import { checkGuesses, createGuessedUser, guessSecret } from './guessed-user.ts';
 import type { SignInUser, SignInWorld } from './sign-in-user.ts';
 
 /** Users who log in by a provider, who lose their second factor, and whose secrets are guessed, while things break. */
-export interface SignInUsers {
-  readonly federated: readonly FederatedUser[];
-  readonly guarded: readonly GuardedUser[];
-  readonly guessed: readonly GuessedUser[];
-  /** Lets all users finish what they are doing. */
-  finish(): Promise<void>;
-  close(): void;
-}
+export type SignInUsers = Awaited<ReturnType<typeof startSignInUsers>>;
 
 /** Number of users of each kind. */
 const count = 6;
-/** The shortest and longest milliseconds between two actions of a user. */
-const [shortestMs, maxMs] = [1_000, 6_000];
+/** Between two actions of a user, and between two guesses. */
+const pauseMs: Range = [1_000, 6_000];
+const guessMs: Range = [50, 300];
 
 /** Registers the users, and lets them do something again and again. */
-export async function startSignInUsers(world: SignInWorld, seed: number): Promise<SignInUsers> {
+export async function startSignInUsers(world: SignInWorld, seed: number) {
   const ending = new AbortController();
+  const { signal } = ending;
   const ids = Array.from({ length: count }, (_, id) => id);
   const federated = ids.map((id) => createFederatedUser(world, seed, id));
   const guarded = await Promise.all(ids.map((id) => createGuardedUser(world, seed, id)));
   const secrets = ['password', 'factor', 'code'] as const;
   const guessed = await Promise.all(secrets.map((secret) => createGuessedUser(world, seed, secret)));
 
-  async function live<U extends SignInUser>(user: U, act: (user: U) => Promise<void>, pace = 1): Promise<void> {
-    while (!ending.signal.aborted) {
-      const pauseMs = (shortestMs + user.random() * (maxMs - shortestMs)) / pace;
-      await sleep(pauseMs, undefined, { signal: ending.signal }).catch(() => undefined);
-      if (!ending.signal.aborted) await act(user);
+  async function live<U extends SignInUser>(user: U, act: (user: U) => Promise<void>, range = pauseMs): Promise<void> {
+    while (!signal.aborted) {
+      await rest(user.person.random, range, signal);
+      if (!signal.aborted) await act(user);
     }
   }
 
   const lives = [
     ...federated.map((user) => live(user, logInByProvider)),
     ...guarded.map((user) => live(user, loseFactor)),
-    ...guessed.map((user) => live(user, guessSecret, 20)),
+    ...guessed.map((user) => live(user, guessSecret, guessMs)),
   ];
   return {
-    federated,
-    guarded,
-    guessed,
+    /** Lets all users finish what they are doing. */
     async finish() {
       ending.abort();
       await Promise.all(lives);
+    },
+    /** Compares the users' accounts with the answers that they got. */
+    async check(stores: Collections, faults: readonly FaultRecord[]) {
+      for (const user of guessed) checkGuesses(user, faults);
+      await Promise.all(federated.map((user) => checkIdentity(user, stores)));
+      await Promise.all(guarded.map((user, id) => checkRemoval(user, stores, id % 2 === 1)));
     },
     close: () => ending.abort(),
   };

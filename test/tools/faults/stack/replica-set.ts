@@ -1,32 +1,8 @@
 import { join } from 'node:path';
-import { type LocalMongo, type OnSpawn, startMongo, waitUntil } from '@auth-account/local-stack';
+import { type OnSpawn, startMongo, waitUntil } from '@auth-account/local-stack';
 import { MongoClient } from 'mongodb';
-import { type CuttableProxy, startCuttableProxy } from './cuttable-proxy.ts';
-import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
-
-/** A replica set of three members, each behind a proxy through which the services and other members reach it. */
-export interface ReplicaSet {
-  readonly mongo: LocalMongo;
-  /** The proxies, by member. */
-  readonly proxies: readonly CuttableProxy[];
-  /** The disk of the last member's data, if it can be filled. */
-  readonly disk: SmallDisk | undefined;
-  /** Returns the primary; undefined if there is none. */
-  findPrimary(): Promise<number | undefined>;
-  /**
-   * Starts the member whenever it does not run, until it takes part. mongod ends itself if it can't write, and may be
-   * about to do so.
-   */
-  restart(member: number): Promise<void>;
-  /** Returns undefined if one member is primary and the others follow it, and otherwise the fault. */
-  findComplaint(): Promise<string | undefined>;
-  close(): Promise<void>;
-}
-
-interface MemberStatus {
-  readonly stateStr: string;
-  readonly self?: boolean;
-}
+import { type HoldingProxy, startHoldingProxy } from '../../../support/stores/holding-proxy.ts';
+import { mountSmallDisk } from './small-disk.ts';
 
 /** Size of the disk, enough for half an hour's data, the oplog and the journal. Only written parts use memory. */
 const diskMib = 4_096;
@@ -43,9 +19,10 @@ export interface ReplicaSetOptions {
   readonly lockSeconds: number;
 }
 
-export async function startReplicaSet({ dir, logDir, onSpawn, lockSeconds }: ReplicaSetOptions): Promise<ReplicaSet> {
+/** Starts three members, each behind a proxy through which the services and the other members reach it. */
+export async function startReplicaSet({ dir, logDir, onSpawn, lockSeconds }: ReplicaSetOptions) {
   const disk = await mountSmallDisk(join(dir, `member-${diskMember}`), diskMib);
-  const proxies: CuttableProxy[] = [];
+  const proxies: HoldingProxy[] = [];
   const mongo = await startMongo({
     dir,
     logDir,
@@ -54,7 +31,7 @@ export async function startReplicaSet({ dir, logDir, onSpawn, lockSeconds }: Rep
     log: () => undefined,
     onSpawn,
     async announce(ports) {
-      for (const port of ports) proxies.push(await startCuttableProxy(port));
+      for (const port of ports) proxies.push(await startHoldingProxy(port));
       return proxies.map(({ port }) => port);
     },
   });
@@ -63,7 +40,7 @@ export async function startReplicaSet({ dir, logDir, onSpawn, lockSeconds }: Rep
    * Asks a member with a new client that bypasses the proxies, because a client whose first connection failed can't be
    * used again.
    */
-  async function statusOf(member: number): Promise<readonly MemberStatus[] | undefined> {
+  async function stateOf(member: number): Promise<string> {
     const client = new MongoClient(`mongodb://127.0.0.1:${mongo.ports[member]}/?directConnection=true`, {
       serverSelectionTimeoutMS: 2_000,
       socketTimeoutMS: 2_000,
@@ -71,28 +48,32 @@ export async function startReplicaSet({ dir, logDir, onSpawn, lockSeconds }: Rep
     });
     try {
       const { members } = await client.db('admin').command({ replSetGetStatus: 1 });
-      return members;
+      return members.find(({ self }: { readonly self?: boolean }) => self).stateStr;
     } catch {
-      return undefined; // down, frozen or not yet up: the caller asks again
+      return 'away'; // down, frozen or not yet up: the caller asks again
     } finally {
       await client.close();
     }
   }
 
-  async function states(): Promise<string[]> {
-    const all = await Promise.all(mongo.ports.map((_, member) => statusOf(member)));
-    return all.map((members) => members?.find(({ self }) => self)?.stateStr ?? 'away');
-  }
+  const states = () => Promise.all(mongo.ports.map((_, member) => stateOf(member)));
 
   return {
     mongo,
+    /** The proxies, by member. */
     proxies,
+    /** The disk of the last member's data, if it can be filled. */
     disk,
-    async findPrimary() {
+    /** Returns the primary; undefined if there is none. */
+    async findPrimary(): Promise<number | undefined> {
       const index = (await states()).indexOf('PRIMARY');
       return index === -1 ? undefined : index;
     },
-    restart: (member) =>
+    /**
+     * Starts the member whenever it does not run, until it takes part. mongod ends itself if it can't write, and may be
+     * about to do so.
+     */
+    restart: (member: number) =>
       waitUntil(
         async () => {
           await mongo.start(member);
@@ -100,7 +81,8 @@ export async function startReplicaSet({ dir, logDir, onSpawn, lockSeconds }: Rep
         },
         { what: `MongoDB's member ${member} as a part of its set`, timeoutMs: restartMs, intervalMs: 500 },
       ),
-    async findComplaint() {
+    /** Returns undefined if one member is primary and the others follow it, and otherwise the fault. */
+    async findComplaint(): Promise<string | undefined> {
       const now = await states();
       const isWhole = [...now].sort().join() === 'PRIMARY,SECONDARY,SECONDARY';
       return isWhole ? undefined : `MongoDB: ${now.join(', ')}`;

@@ -5,13 +5,6 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A directory on a separate file system in memory, which can be filled up. */
-export interface SmallDisk {
-  fill(): Promise<void>;
-  empty(): Promise<void>;
-  unmount(): Promise<void>;
-}
-
 /** Bytes that are first left free, and then filled block by block, because other writes use the same space. */
 const slack = 1_048_576;
 
@@ -19,16 +12,16 @@ const slack = 1_048_576;
 const guardScript = 'read -r word; umount -l "$1"';
 
 /**
- * Creates the directory, and mounts a tmpfs of `mib` MiB on it. Returns undefined if that is not allowed (it needs root
- * on Linux), so that the test of a full disk is left out.
+ * Creates the directory, and mounts a tmpfs of `mib` MiB on it, which can be filled up. Returns undefined if that is not
+ * allowed (it needs root on Linux), so that the test of a full disk is left out.
  */
-export async function mountSmallDisk(dir: string, mib: number): Promise<SmallDisk | undefined> {
+export async function mountSmallDisk(dir: string, mib: number) {
   await mkdir(dir, { recursive: true });
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return undefined;
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return;
   try {
     await run('mount', ['-t', 'tmpfs', '-o', `size=${mib}m`, 'tmpfs', dir]);
   } catch {
-    return undefined; // root in a container without permission to mount
+    return; // root in a container without permission to mount
   }
   const guard = spawn('/bin/sh', ['-c', guardScript, 'sh', dir], {
     detached: true,

@@ -3,77 +3,49 @@ import { join } from 'node:path';
 import {
   generateKeys,
   type KeyFiles,
-  type LocalRedis,
   type OnSpawn,
   type ServiceName,
   startRedis,
   waitUntil,
 } from '@auth-account/local-stack';
 import { type Provider, startProvider } from '@auth-account/local-stack/provider';
-import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
+import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { passkeySettings } from '../../../support/api/passkeys.ts';
 import { type Endings, startWhole } from '../../../support/closing.ts';
 import { openGuardedFolder } from '../../../support/processes/create-process-guard.ts';
 import { processEnvironment } from '../../../support/processes/process-environment.ts';
-import { unlimitedRequests } from '../../../support/test-environment.ts';
+import { cheapHashes, unlimitedRequests } from '../../../support/test-environment.ts';
+import { createMailbox } from '../load/mailbox.ts';
 import { providerName } from '../sign-in/federated-user.ts';
-import { createFakedClock, type FakedClock } from './faked-clock.ts';
-import { type MailServer, startMailServer } from './mail-server.ts';
-import { createMailbox, type FilledMailbox } from './mailbox.ts';
-import { type ReplicaSet, startReplicaSet } from './replica-set.ts';
+import { createFakedClock, type FakedClockOptions } from './faked-clock.ts';
+import { type ReplicaSetOptions, startReplicaSet } from './replica-set.ts';
 import { type ServiceInstance, startInstance } from './service-instance.ts';
-import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
-import { startWebhookSubscriber, type WebhookSubscriber } from './webhook-subscriber.ts';
+import { mountSmallDisk } from './small-disk.ts';
+import { startMailServer, startWebhookSubscriber } from './subscribers.ts';
 
 /**
  * Two processes of each service, MongoDB with three members, Redis with its append-only file, and two webhooks, all on
  * loopback.
  */
-export interface FaultStack {
-  readonly replicaSet: ReplicaSet;
-  readonly redis: LocalRedis;
-  readonly redisClient: Redis;
-  readonly redisDir: string;
-  /** The disk of Redis's file, if it can be filled. */
-  readonly redisDisk: SmallDisk | undefined;
-  readonly services: readonly ServiceInstance[];
-  readonly subscribers: readonly WebhookSubscriber[];
-  /** Everything that the second webhook received to mail. */
-  readonly mailbox: FilledMailbox;
-  /** A mail server that fills the mailbox too. */
-  readonly mailServer: MailServer;
-  /** A provider of OpenID Connect, by which users log in. */
-  readonly provider: Provider;
-  /** The clock of each service's second process, if libfaketime is available. */
-  readonly clock: FakedClock | undefined;
-  /** The services' database, read with majority concern and without the proxies. */
-  readonly collections: Collections;
-  /** Returns undefined if all parts are ready, and otherwise the fault. */
-  findComplaint(): Promise<string | undefined>;
-  close(): Promise<void>;
-}
+export type FaultStack = Awaited<ReturnType<typeof startFaultStack>>;
 
-export interface FaultStackOptions {
-  readonly logDir: string;
-  /** True if programs that a fault needs may be installed. */
-  readonly mayInstall: boolean;
-  readonly accessTokenSeconds: number;
-  /** Seconds for which a killed process leaves its locks in MongoDB. */
-  readonly lockSeconds: number;
-  readonly log: (line: string) => void;
-}
+/** `logDir` is the directory of all logs. */
+export type FaultStackOptions = FakedClockOptions & Pick<ReplicaSetOptions, 'logDir' | 'lockSeconds'>;
+
+/** Lifetime of an access token. */
+const accessTokenSeconds = 120;
 
 const redisDiskMib = 256;
 const startTimeoutMs = 120_000;
 
 /** Starts everything or nothing. After a failure, parts that had started are ended again. */
-export function startFaultStack(options: FaultStackOptions): Promise<FaultStack> {
+export function startFaultStack(options: FaultStackOptions) {
   return startWhole((endings) => startParts(options, endings));
 }
 
-async function startParts(options: FaultStackOptions, endings: Endings): Promise<Omit<FaultStack, 'close'>> {
+async function startParts(options: FaultStackOptions, endings: Endings) {
   const folder = await openGuardedFolder('faults');
   await mkdir(options.logDir, { recursive: true });
   endings.push(folder.close);
@@ -104,7 +76,7 @@ async function startParts(options: FaultStackOptions, endings: Endings): Promise
   await ensureIndexes(db);
 
   const keys = await generateKeys(join(folder.dir, 'keys'));
-  const env = { ...environment(keys, [...subscribers, mailServer], options), ...providerEnvironment(provider) };
+  const env = environment(keys, [...subscribers, mailServer], provider);
   const services: ServiceInstance[] = [];
   endings.push(() => Promise.all(services.map((service) => service.close())));
   const onSpawn: OnSpawn = folder.watch;
@@ -121,10 +93,21 @@ async function startParts(options: FaultStackOptions, endings: Endings): Promise
   };
   const isReady = async () => (await findComplaint()) === undefined;
   await waitUntil(isReady, { what: 'All parts ready', timeoutMs: startTimeoutMs, intervalMs: 200 });
-  const collections = collectionsOf(db);
   return {
-    ...{ replicaSet, redis, redisClient, redisDir, redisDisk, services, subscribers },
-    ...{ mailbox, mailServer, provider, clock, collections, findComplaint },
+    ...{ replicaSet, redis, redisClient, redisDir, services, mailServer },
+    /** The disk of Redis's file, if it can be filled. */
+    redisDisk,
+    subscribers,
+    /** Everything that the second webhook and the mail server received to mail. */
+    mailbox,
+    /** A provider of OpenID Connect, by which users log in. */
+    provider,
+    /** The clock of each service's second process, if libfaketime is available. */
+    clock,
+    /** The services' database, read with majority concern and without the proxies. */
+    collections: collectionsOf(db),
+    /** Returns undefined if all parts are ready, and otherwise the fault. */
+    findComplaint,
   };
 }
 
@@ -135,16 +118,13 @@ function ownEnvironment(service: ServiceName, number: number, keys: KeyFiles): R
   return service === 'api' ? { ACCOUNT_DELETION_GRACE_DAYS: number === 1 ? '0' : '14' } : {};
 }
 
-function providerEnvironment({ issuer, jwksUri }: Provider): Record<string, string> {
-  const entry = { issuers: [issuer], jwks_uri: jwksUri, client_ids: ['app'], email_domains: ['office.example'] };
-  return { IDENTITY_PROVIDERS: JSON.stringify([{ name: providerName, ...entry }]) };
-}
-
 function environment(
   keys: KeyFiles,
-  subscribers: readonly Pick<WebhookSubscriber, 'configuration'>[],
-  { accessTokenSeconds }: FaultStackOptions,
+  subscribers: readonly { readonly configuration: object }[],
+  { issuer, jwksUri }: Provider,
 ): Record<string, string> {
+  const client = { client_ids: ['app'], email_domains: ['office.example'] };
+  const provider = { name: providerName, issuers: [issuer], jwks_uri: jwksUri, ...client };
   return {
     ...(processEnvironment() as Record<string, string>),
     BIND_ADDRESS: '127.0.0.1',
@@ -155,11 +135,11 @@ function environment(
     SERVER_KEYS_FILE: keys.server,
     ACCESS_TOKEN_TTL_SECONDS: String(accessTokenSeconds),
     EVENT_SUBSCRIBERS: JSON.stringify(subscribers.map(({ configuration }) => configuration)),
+    IDENTITY_PROVIDERS: JSON.stringify([provider]),
     DELIVERY_TIMEOUT_MS: '2000',
     VALIDATE_RESPONSES: 'true',
     // The cost of a hash does not matter here, and all apps are on the same network.
-    ARGON2_MEMORY_KIB: '8',
-    ARGON2_PASSES: '1',
+    ...cheapHashes,
     ...unlimitedRequests,
     TRUST_PROXY_HOPS: '1',
     LOGIN_FREE_FAILURES: '15',

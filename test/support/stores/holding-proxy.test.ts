@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { waitUntil } from '@auth-account/local-stack';
 import { expect, test } from '@jest/globals';
-import { openSocket } from '../../support/gateway/raw-connection.ts';
-import { startCuttableProxy } from './stack/cuttable-proxy.ts';
+import { openSocket } from '../gateway/raw-connection.ts';
+import { startHoldingProxy } from './holding-proxy.ts';
 
 test('a silent cut holds back what a new connection sends, until the cut is repaired', async () => {
   let heard = '';
@@ -14,7 +14,7 @@ test('a silent cut holds back what a new connection sends, until the cut is repa
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const proxy = await startCuttableProxy((server.address() as AddressInfo).port);
+  const proxy = await startHoldingProxy((server.address() as AddressInfo).port);
   const sockets: Socket[] = [];
   const say = async (text: string) => {
     const socket = openSocket(proxy.port);

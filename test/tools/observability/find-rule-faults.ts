@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import type { ServiceMetrics } from '../generate/service-metrics.ts';
 import { type Matcher, type Selector, selectorsOf } from './promql.ts';
+import { readAlerts } from './rule-file.ts';
 
 /** Labels that Prometheus, its service discovery or a histogram adds. */
 const scraperLabels = new Set(['namespace', 'instance', 'le']);
@@ -34,4 +36,14 @@ function impossibleIn({ metric, matchers }: Selector, services: readonly Service
  */
 export function findImpossibleMatchers(expression: string, services: readonly ServiceMetrics[]): string[] {
   return selectorsOf(expression).flatMap((selector) => impossibleIn(selector, services));
+}
+
+export const dashboardsFolder = new URL('../../../charts/auth-account/dashboards/', import.meta.url);
+
+/** Returns the services' own metrics that are in no dashboard and no alert. */
+export function findHiddenMetrics(services: readonly Pick<ServiceMetrics, 'metrics'>[]): string[] {
+  const shown = readdirSync(dashboardsFolder).map((file) => readFileSync(new URL(file, dashboardsFolder), 'utf8'));
+  const queries = [...shown, ...readAlerts().map(({ expr }) => expr)].join(' ');
+  const names = services.flatMap(({ metrics }) => metrics.map(({ name }) => name));
+  return names.filter((name) => !/^(process|nodejs)_/.test(name) && !queries.includes(name));
 }

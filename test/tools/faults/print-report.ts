@@ -1,0 +1,63 @@
+import type { History, Outcome, Violation } from './load/history.ts';
+import { describeFigures, type SdkFigures } from './sdk/sdk-user.ts';
+
+/** The effect of one fault. */
+export interface FaultRecord {
+  readonly name: string;
+  readonly detail: string;
+  /** Milliseconds of the longest times without a success, and from the repair until all services were ready. */
+  readonly writeGap: number;
+  readonly readGap: number;
+  readonly readyAfter: number;
+}
+
+export interface Report {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly faults: readonly FaultRecord[];
+  readonly operations: Readonly<Record<Outcome, number>>;
+  /** Number of users of the client, and the sums of their figures. */
+  readonly users: number;
+  readonly sdk: SdkFigures;
+  readonly repeatedDeliveries: number;
+  readonly violations: readonly Violation[];
+}
+
+export function sumOperations({ counts }: History): Record<Outcome, number> {
+  const sum = { acknowledged: 0, refused: 0, unknown: 0 };
+  for (const count of counts.values()) {
+    for (const outcome of ['acknowledged', 'refused', 'unknown'] as const) sum[outcome] += count[outcome];
+  }
+  return sum;
+}
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+const row = (...cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
+
+/** Prints the figures of a run as Markdown tables. */
+export function printReport({ counts }: History, report: Report): void {
+  const { operations, faults, violations } = report;
+  const kills = faults.filter(({ name }) => name.startsWith('kill -9'));
+  const lines = ['', row('fault', 'times', 'longest write gap', 'longest read gap', 'ready again after')];
+  lines.push(row('---', '---', '---', '---', '---'));
+  for (const [name, records] of Map.groupBy(faults, (fault) => fault.name)) {
+    const longest = (figure: 'writeGap' | 'readGap' | 'readyAfter') =>
+      seconds(Math.max(...records.map((record) => record[figure])));
+    lines.push(row(name, records.length, longest('writeGap'), longest('readGap'), longest('readyAfter')));
+  }
+  lines.push('', row('operation', 'acknowledged', 'refused', 'unknown'), row('---', '---', '---', '---'));
+  for (const [kind, { acknowledged, refused, unknown }] of counts)
+    lines.push(row(kind, acknowledged, refused, unknown));
+  lines.push(
+    '',
+    `seed ${report.seed}, ${report.seconds} s: ${operations.acknowledged} operations acknowledged, ` +
+      `${operations.refused} refused, ${operations.unknown} without an answer; ` +
+      `${faults.length} faults, ${kills.length} kills; ` +
+      `${report.repeatedDeliveries} repeated deliveries; ${violations.length} violations`,
+    `${report.users} users of the client: ${describeFigures(report.sdk)}`,
+  );
+  for (const { at, what, detail } of violations.slice(0, 20)) {
+    lines.push(`VIOLATION after ${seconds(at)}: ${what} ${JSON.stringify(detail)}`);
+  }
+  console.log(lines.join('\n'));
+}
