@@ -91,9 +91,8 @@ function printFigures(): void {
   console.log(`${small.length} files of at most 40 lines serve one neighbour only`);
   if (process.argv.includes('--list')) console.log(small.join('\n'));
   const base = git('merge-base', 'HEAD', 'origin/main') || 'HEAD';
-  const rows = git('diff', '--numstat', base)
-    .split('\n')
-    .map((line) => line.split('\t'));
+  const changes = git('diff', '--numstat', base).split('\n').filter(Boolean);
+  const rows = changes.map((line) => line.split('\t'));
   for (const [kind, of] of Map.groupBy(rows, ([, , path = '']) => kindOf(path))) {
     const [added, removed] = [0, 1].map((column) => of.reduce((sum, row) => sum + (Number(row[column]) || 0), 0));
     console.log(`this change: ${kind} +${added} −${removed}`);
