@@ -1,5 +1,5 @@
 /**
- * Architecture rules: who may import whom (each is broken on purpose in test/tools/checks/fixtures, and a test sees it reported).
+ * Architecture rules: who may import whom (test/tools/checks/boundaries.test.ts breaks each on purpose).
  * Where connections are opened and who reads process.env is Biome's to check: see biome.json.
  *
  * @type {import('dependency-cruiser').IConfiguration}

@@ -22,7 +22,7 @@ export const scoreExceptions: readonly ScoreException[] = [
     test: 'pod-probes',
     set: 'external-monitoring',
     reason:
-      "The Service for the ServiceMonitor selects the test's pod too, which has no port to probe; a rule of ours looks at the Deployments.",
+      "The Service for the ServiceMonitor selects the test's pod too, which has no port to probe; the other sets have the same Deployments.",
   },
 ];
 

@@ -2,14 +2,6 @@ import { parseAllDocuments } from 'yaml';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The target port of a probe or a Service, by name or number. */
-type PortReference = string | number;
-
-export interface Probe {
-  readonly httpGet?: { readonly path?: string; readonly port?: PortReference };
-  readonly [handler: string]: unknown;
-}
-
 interface NameOf {
   readonly name: string;
 }
@@ -27,7 +19,6 @@ export interface Volume {
 
 export interface Container {
   readonly name: string;
-  readonly image?: string;
   readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: ValueSource }[];
   readonly envFrom?: readonly { readonly configMapRef?: NameOf; readonly secretRef?: NameOf }[];
@@ -41,9 +32,6 @@ export interface Container {
     readonly seccompProfile?: { readonly type?: string };
     readonly capabilities?: { readonly drop?: readonly string[]; readonly add?: readonly string[] };
   };
-  readonly livenessProbe?: Probe;
-  readonly readinessProbe?: Probe;
-  readonly startupProbe?: Probe;
   readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
 }
 
@@ -77,7 +65,7 @@ interface ObjectSpec {
   /** The selector, which for a Service is plain labels. */
   readonly selector?: Selector | Labels;
   readonly replicas?: number;
-  readonly ports?: readonly { readonly targetPort?: PortReference }[];
+  readonly ports?: readonly { readonly targetPort?: string | number }[];
   readonly podSelector?: Selector;
   readonly policyTypes?: readonly string[];
   readonly egress?: readonly unknown[];

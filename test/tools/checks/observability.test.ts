@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { api } from '../generate/dashboards/api.ts';
+import { lines } from '../generate/dashboards/panel.ts';
+import { type Dashboard, toGrafana } from '../generate/dashboards/to-grafana.ts';
 import { findServiceMetrics, type ServiceMetrics } from '../generate/service-metrics.ts';
 import { dashboardsFolder, findHiddenMetrics, findImpossibleMatchers } from '../observability/find-rule-faults.ts';
 import { metricsOf, partsOf } from '../observability/promql.ts';
@@ -123,6 +126,19 @@ test('each metric of a service is in a dashboard or an alert', () => {
   expect(findHiddenMetrics(services)).toEqual([]);
   const nowhere = { name: 'auth_nowhere_total', type: 'counter', help: '', labels: new Map() };
   expect(findHiddenMetrics([{ metrics: [nowhere] }])).toEqual(['auth_nowhere_total']);
+});
+
+test('a panel that is inserted into a dashboard changes the id of no other', () => {
+  const idsOf = (dashboard: Dashboard) => {
+    const { panels } = toGrafana(dashboard) as GrafanaDashboard;
+    return panels.map(({ type, title, id }) => `${type} ${title}: ${id}`);
+  };
+  const [first, ...rows] = api.rows;
+  const panels = [lines('ops', 'A panel of today', '', []), ...(first?.panels ?? [])];
+  const before = idsOf(api);
+  const after = idsOf({ ...api, rows: [{ title: 'Requests', ...first, panels }, ...rows] });
+  expect(after.filter((each) => !each.includes('A panel of today'))).toEqual(before);
+  expect(after).toHaveLength(before.length + 1);
 });
 
 describe.each(readdirSync(dashboardsFolder))('the dashboard %s', (file) => {

@@ -1,5 +1,4 @@
-import { readValueEntries } from './chart/chart-files.ts';
-import type { ValueEntry } from './chart/value-entries.ts';
+import { readValueEntries, type ValueEntry } from './chart/value-entries.ts';
 import { describeValueType } from './chart/values-schema.ts';
 import { generateSections, toTable } from './page-sections.ts';
 

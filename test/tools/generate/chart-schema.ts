@@ -1,4 +1,4 @@
-import { readValueEntries } from './chart/chart-files.ts';
+import { readValueEntries } from './chart/value-entries.ts';
 import { toValuesSchema } from './chart/values-schema.ts';
 import { generateFile } from './page-sections.ts';
 

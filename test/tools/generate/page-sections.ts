@@ -34,9 +34,9 @@ export function generateFile(path: string, text: string, generator: string): voi
 }
 
 /** Returns a table in Markdown. */
-export function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function toTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const lines = [head, head.map(() => '---'), ...rows];
-  return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
+  return lines.map((cells) => `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
 }
 
 /** Returns the page with the part replaced. Throws if the page lacks the two markers in order. */

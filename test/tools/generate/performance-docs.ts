@@ -1,6 +1,5 @@
-import { markdownTable } from '../bench/report/markdown.ts';
 import { type CountedOperation, statements } from '../queries/statements.ts';
-import { generateSections } from './page-sections.ts';
+import { generateSections, toTable } from './page-sections.ts';
 
 /** Writes the table of docs/performance.md, with the statements of each operation and the reason for each statement. */
 
@@ -13,7 +12,7 @@ function countsTable(): string {
     const waited = of.filter(({ isBehind }) => !isBehind).length;
     return [name, count('MongoDB'), count('Redis'), waited];
   });
-  return markdownTable(['Operation', 'MongoDB', 'Redis', 'round trips that the answer waits for'], rows);
+  return toTable(['Operation', 'MongoDB', 'Redis', 'round trips that the answer waits for'], rows);
 }
 
 function statementsTable(): string {
@@ -21,11 +20,11 @@ function statementsTable(): string {
     statements[name].map(({ store, sent, why, isBehind }, place) => [
       place === 0 ? name : '',
       store,
-      `\`${sent.replaceAll('|', '\\|')}\``,
+      `\`${sent}\``,
       isBehind ? `${why} (the answer does not wait)` : why,
     ]),
   );
-  return markdownTable(['Operation', 'Store', 'Statement', 'Why'], rows);
+  return toTable(['Operation', 'Store', 'Statement', 'Why'], rows);
 }
 
 generateSections({

@@ -1,18 +1,17 @@
-import { markdownTable } from '../bench/report/markdown.ts';
 import { knownQueries } from '../queries/known-queries.ts';
 import { shardKeys } from '../queries/shard-keys.ts';
-import { generateSections } from './page-sections.ts';
+import { generateSections, toTable } from './page-sections.ts';
 
 /** Writes the tables of shard keys and queries into docs/scaling.md. */
 
-const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
+const code = (text: string) => `\`${text}\``;
 
 function shardKeyTable(): string {
   const rows = Object.entries(shardKeys).map(([name, { key, slotFrom, why, changes }]) => {
     const fields = slotFrom.map((field) => code(field)).join(', ');
     return [code(name), key === undefined ? 'none' : code(key), fields || '–', why, changes];
   });
-  return markdownTable(['Collection', 'Shard key', '`slot` follows from', 'Why', 'What has to change'], rows);
+  return toTable(['Collection', 'Shard key', '`slot` follows from', 'Why', 'What has to change'], rows);
 }
 
 const queries = Object.entries(knownQueries);
@@ -24,7 +23,7 @@ function hotTable(): string {
       const [, collection = '', query = ''] = /^(\w+) (.+)$/.exec(shape) ?? [];
       return [code(collection), code(query), hot.join(', '), becomes ?? 'the same, one shard'];
     });
-  return markdownTable(['Collection', 'Query', 'Sent by', 'On the sharded database'], rows);
+  return toTable(['Collection', 'Query', 'Sent by', 'On the sharded database'], rows);
 }
 
 function allShardsTable(): string {
@@ -33,7 +32,7 @@ function allShardsTable(): string {
     ([, { allShards = '' }]) => allShards,
   );
   const rows = [...reasons].map(([reason, of]) => [reason, of.map(([shape]) => code(shape)).join('<br>')]);
-  return markdownTable(['Why it may', 'Queries'], rows);
+  return toTable(['Why it may', 'Queries'], rows);
 }
 
 generateSections({

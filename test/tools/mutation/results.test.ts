@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import type { Area } from './area.ts';
+import { area } from './area.ts';
+import { areas } from './areas.ts';
 import {
-  areaResult,
+  keyOf,
   mutationPage,
+  partResult,
   type ReportedMutant,
   type Results,
+  resultOf,
   resultsText,
   type StrykerReport,
   scoreOf,
@@ -20,9 +23,9 @@ function mutant(status: ReportedMutant['status'], replacement = 'age >= limit'):
 const report = (...mutants: ReportedMutant[]): StrykerReport => ({ files: { 'src/age.ts': { source, mutants } } });
 const survivor = { file: 'src/age.ts', in: 'return age > limit || never;', from: 'age > limit', to: 'age >= limit' };
 
-describe('results of areas', () => {
-  test('the result of an area counts failures and time-outs as killed, and leaves out what could not be run', () => {
-    const result = areaResult([
+describe('results of parts', () => {
+  test('the result of a part counts failures and time-outs as killed, and leaves out what could not be run', () => {
+    const result = partResult([
       report(mutant('Killed'), mutant('Timeout'), mutant('RuntimeError')),
       report({ ...mutant('Killed'), statusReason: 'Error: Exceeded timeout of 60000 ms for a hook.' }),
       report({ ...mutant('Survived'), testsCompleted: 7 }, mutant('NoCoverage', '')),
@@ -32,22 +35,22 @@ describe('results of areas', () => {
     expect(scoreOf(result)).toBe(60);
   });
 
-  test('the result of an area shows what was replaced on one line, however long', () => {
+  test('the result of a part shows what was replaced on one line, however long', () => {
     const location = { start: { line: 1, column: 36 }, end: { line: 3, column: 2 } };
-    const [{ in: line, from, to } = survivor] = areaResult([
+    const [{ in: line, from, to } = survivor] = partResult([
       report({ ...mutant('Survived', `{${'x '.repeat(99)}}`), location }),
     ]).survivors;
     expect([line, from]).toEqual(['export function isOld(age: number) {', '{ return age > limit || never; }']);
     expect([to.length, to.at(-1)]).toEqual([90, '…']);
   });
 
-  test('the result of an area keeps the reason of a survivor on another line, and gives it to no other', () => {
+  test('the result of a part keeps the reason of a survivor on another line, and gives it to no other', () => {
     const why = 'Nobody is that old.';
     const moved = { 'src/age.ts': { source: `\n${source}`, mutants: [mutant('Survived')] } };
     moved['src/age.ts'].mutants[0] = { ...mutant('Survived'), location: { start: at(10), end: at(21) } };
-    expect(areaResult([{ files: moved }], [{ ...survivor, why }]).survivors).toEqual([{ ...survivor, why }]);
+    expect(partResult([{ files: moved }], [{ ...survivor, why }]).survivors).toEqual([{ ...survivor, why }]);
     for (const other of [{ file: 'src/other.ts' }, { in: 'return' }, { from: 'age' }, { to: 'age' }]) {
-      expect(areaResult([{ files: moved }], [{ ...survivor, ...other, why }]).survivors).toEqual([survivor]);
+      expect(partResult([{ files: moved }], [{ ...survivor, ...other, why }]).survivors).toEqual([survivor]);
     }
   });
 });
@@ -56,14 +59,37 @@ const at = (column: number) => ({ line: 3, column });
 
 test('results are read back as they were written, with a line for each survivor', () => {
   const text = readFileSync(new URL('results.json', import.meta.url), 'utf8');
-  expect(resultsText(JSON.parse(text))).toBe(text);
+  expect(resultsText(areas, JSON.parse(text))).toBe(text);
+});
+
+test('an area is what was measured as a whole until each part has a result, and then the sum of its parts', () => {
+  const ages = area('ages', 90, 'all', ['old.ts'], ['young.ts']);
+  const result = (killed: number, measuredOn: string) => ({
+    killed,
+    timedOut: 1,
+    invalid: 0,
+    survivors: [survivor],
+    measuredOn,
+  });
+  const [old = '', young = ''] = ages.parts.map((part) => keyOf(ages, part));
+  const begun: Results = {
+    ages: result(9, '2026-11-20'),
+    [young]: result(2, '2026-11-22'),
+    gone: result(1, '2026-11-20'),
+  };
+  expect(resultOf(ages, begun)).toEqual(begun.ages);
+  expect(Object.keys(JSON.parse(resultsText([ages], begun)))).toEqual(['ages', young]);
+  const complete: Results = { ...begun, [old]: result(3, '2026-11-23') };
+  const sum = { killed: 5, timedOut: 2, invalid: 0, survivors: [survivor, survivor], measuredOn: '2026-11-22' };
+  expect(resultOf(ages, complete)).toEqual(sum);
+  expect(Object.keys(JSON.parse(resultsText([ages], complete)))).toEqual([old, young]);
 });
 
 test('the page has a row for each area, with the number of unexplained survivors', () => {
-  const area = (name: string): Area => ({ name, covers: 'all', parts: [], needsServers: false, aim: 90 });
+  const ofAll = (name: string) => area(name, 90, 'all', [`${name}.ts`]);
   const survivors = [survivor, { ...survivor, why: 'So be it.' }];
   const results: Results = { ages: { killed: 3, timedOut: 1, invalid: 2, survivors, measuredOn: '2026-11-21' } };
-  const page = mutationPage([area('ages'), area('names')], results);
+  const page = mutationPage([ofAll('ages'), ofAll('names')], results);
   expect(page).toContain('| ages: all | 5 | 60.0 (aim 90) | 1 | 2026-11-21 |');
   expect(page).toContain('| names: all | not measured | | | |');
 });

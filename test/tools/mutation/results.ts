@@ -1,4 +1,4 @@
-import type { Area } from './area.ts';
+import type { Area, Part } from './area.ts';
 
 interface Position {
   readonly line: number;
@@ -36,8 +36,10 @@ export interface Survivor {
   readonly why?: string;
 }
 
-/** The results of an area's mutants. */
-export interface AreaResult {
+/** The result of the mutants of a part, or of an area as a whole. */
+export interface Result {
+  /** The day of the measurement, and of an area the earliest of its parts. */
+  readonly measuredOn: string;
   readonly killed: number;
   /** Number of killed mutants that made a test take too long for Stryker or for Jest. A busy machine can do that too. */
   readonly timedOut: number;
@@ -46,18 +48,42 @@ export interface AreaResult {
   readonly survivors: readonly Survivor[];
 }
 
-/** The last result of each area, as in results.json. */
-export type Results = Readonly<Record<string, AreaResult & { readonly measuredOn: string }>>;
+/**
+ * The last results, as in results.json: of a part by {@link keyOf}, and by the area's name that of an area which was
+ * measured as a whole, until each of its parts has a result.
+ */
+export type Results = Readonly<Record<string, Result>>;
 
 const shownLength = 90;
 
-/** Sums up an area's result. Survivors keep their reasons from an earlier result, even if they have moved. */
-export function areaResult(reports: readonly StrykerReport[], earlier: readonly Survivor[] = []): AreaResult {
+/** Returns the key of a part's result. The sources are in it, so that other sources have no result. */
+export const keyOf = ({ name }: Area, { sources }: Part) => `${name}: ${sources}`;
+
+const measuredParts = (area: Area, results: Results) => area.parts.flatMap((part) => results[keyOf(area, part)] ?? []);
+
+/** Returns an area's result, which is the sum of its parts' if each has one; undefined if there is none. */
+export function resultOf(area: Area, results: Results): Result | undefined {
+  const parts = measuredParts(area, results);
+  if (parts.length < area.parts.length) return results[area.name];
+  return parts.reduce((sum, part) => ({
+    measuredOn: [sum.measuredOn, part.measuredOn].sort()[0] ?? '',
+    killed: sum.killed + part.killed,
+    timedOut: sum.timedOut + part.timedOut,
+    invalid: sum.invalid + part.invalid,
+    survivors: [...sum.survivors, ...part.survivors],
+  }));
+}
+
+/** Sums up the reports of a part. Survivors keep their reasons from earlier results, even if they have moved. */
+export function partResult(
+  reports: readonly StrykerReport[],
+  earlier: readonly Survivor[] = [],
+): Omit<Result, 'measuredOn'> {
   const files = reports.flatMap((report) => Object.entries(report.files)).sort(([a], [b]) => a.localeCompare(b));
   const mutants = files.flatMap(([, file]) => file.mutants);
   const count = (...statuses: ReportedMutant['status'][]) =>
     mutants.filter(({ status }) => statuses.includes(status)).length;
-  const reasons = new Map(earlier.map((survivor) => [keyOf(survivor), survivor.why]));
+  const reasons = new Map(earlier.map((survivor) => [textOf(survivor), survivor.why]));
   const survivors = files.flatMap(([name, { source, mutants: of }]) =>
     of
       .filter((mutant) => mutant.status === 'NoCoverage' || (mutant.status === 'Survived' && !ranNoTest(mutant)))
@@ -69,7 +95,7 @@ export function areaResult(reports: readonly StrykerReport[], earlier: readonly 
     timedOut: mutants.filter(tookTooLong).length,
     invalid: count('RuntimeError', 'CompileError', 'Ignored') + mutants.filter(ranNoTest).length,
     survivors: survivors.map((survivor) => {
-      const why = reasons.get(keyOf(survivor));
+      const why = reasons.get(textOf(survivor));
       return why === undefined ? survivor : { ...survivor, why };
     }),
   };
@@ -82,23 +108,30 @@ const tookTooLong = ({ status, statusReason = '' }: ReportedMutant) =>
   status === 'Timeout' || statusReason.includes('Exceeded timeout of');
 
 /** Returns the percentage of killed mutants among those that count. */
-export function scoreOf({ killed, survivors }: AreaResult): number {
+export function scoreOf({ killed, survivors }: Pick<Result, 'killed' | 'survivors'>): number {
   return (100 * killed) / Math.max(1, killed + survivors.length);
 }
 
-/** Returns the text of results.json, with a line for each survivor. */
-export function resultsText(results: Results): string {
-  const ofAreas = Object.entries(results).map(([name, { survivors, ...counts }]) => {
-    const lines = survivors.map((survivor) => `\n      ${JSON.stringify(survivor)}`).join(',');
-    return `  "${name}": ${JSON.stringify(counts).slice(0, -1)}, "survivors": [${lines}]}`;
+/** Returns the text of results.json, with a line for each survivor. Results of other areas and sources are left out. */
+export function resultsText(areas: readonly Area[], results: Results): string {
+  const keys = areas.flatMap((area) => {
+    const isComplete = measuredParts(area, results).length === area.parts.length;
+    return [...(isComplete ? [] : [area.name]), ...area.parts.map((part) => keyOf(area, part))];
   });
-  return `{\n${ofAreas.join(',\n')}\n}\n`;
+  const kept = keys.flatMap((key) => {
+    if (results[key] === undefined) return [];
+    const { survivors, ...counts } = results[key];
+    const lines = survivors.map((survivor) => `\n      ${JSON.stringify(survivor)}`).join(',');
+    return [`  "${key}": ${JSON.stringify(counts).slice(0, -1)}, "survivors": [${lines}]}`];
+  });
+  return `{\n${kept.join(',\n')}\n}\n`;
 }
 
 /** Returns the text of docs/mutation.md. */
 export function mutationPage(areas: readonly Area[], results: Results): string {
-  const rows = areas.map(({ name, covers, aim }) => {
-    const result = results[name];
+  const rows = areas.map((area) => {
+    const { name, covers, aim } = area;
+    const result = resultOf(area, results);
     if (result === undefined) return `| ${name}: ${covers} | not measured | | | |`;
     const { killed, survivors, measuredOn } = result;
     const unexplained = survivors.filter(({ why }) => why === undefined).length;
@@ -108,7 +141,7 @@ export function mutationPage(areas: readonly Area[], results: Results): string {
   return `# Mutation score
 
 How well tests notice faults: Stryker changes one thing in a source (a mutant) and runs the tests; if one fails, the mutant is killed.
-\`npm run test:long mutation\` (\`-- --only tokens,errors\`) measures the areas and writes this page. It fails if an area is below its aim, or if a survivor has no reason (\`why\`) in \`test/tools/mutation/results.json\`.
+\`npm run test:long mutation\` (\`-- --only tokens,providers:4\`) measures areas, or a part of one, and writes this page. Each part's result is stored when it is measured, and an area is the sum of its parts. It fails if an area is below its aim, or if a survivor has no reason (\`why\`) in \`test/tools/mutation/results.json\`.
 Only the tests that \`test/tools/mutation/areas.ts\` names for a source run on its mutants, so another test might kill a survivor.
 
 | Area | Mutants | Killed, % | Survivors without a reason | Measured on |
@@ -117,7 +150,7 @@ ${rows.join('\n')}
 `;
 }
 
-function keyOf({ file, in: line, from, to }: Survivor): string {
+function textOf({ file, in: line, from, to }: Survivor): string {
   return JSON.stringify([file, line, from, to]);
 }
 

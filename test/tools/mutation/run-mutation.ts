@@ -6,39 +6,27 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startSharedServers } from '../../support/global-setup.ts';
-import { createProcessGuard, type ProcessGuard } from '../../support/processes/create-process-guard.ts';
+import { createProcessGuard } from '../../support/processes/create-process-guard.ts';
 import { installSeparately } from '../separate-install.ts';
-import type { Area } from './area.ts';
+import { type Area, type Choice, chooseParts, type Part } from './area.ts';
 import { areas } from './areas.ts';
-import { areaResult, type Results, resultsText, scoreOf } from './results.ts';
+import { keyOf, partResult, type Results, resultOf, resultsText, scoreOf } from './results.ts';
 import { copyProject } from './run/copy-project.ts';
-import { runArea } from './run/run-area.ts';
+import { runPart } from './run/run-part.ts';
+import type { RunStrykerOptions } from './run/run-stryker.ts';
 
 /**
- * `npm run test:long mutation [-- --only NAMES --incremental]`: measures the mutation score of each area, or of the
- * areas in NAMES (separated by commas). It works in a copy of the working tree, which it removes at the end.
- * `--incremental` reuses the last run's results for mutants whose source and tests have not changed. That is fast, but
- * misses changes elsewhere. Results go to `test/tools/mutation/results.json` and docs/mutation.md, and Stryker's
- * reports and logs to `reports/mutation`. Exits with 1 if an area is below its aim or a survivor has no reason (`why`
- * in the results).
+ * `npm run test:long mutation [-- --only tokens,providers:4]`: measures the mutation score of each area, or of some, or
+ * of one part of an area by its number. It works in a copy of the working tree, which it removes at the end. The result
+ * of each part goes to `test/tools/mutation/results.json` when it is measured, so that a run may be ended. docs/mutation.md
+ * has the sums, and `reports/mutation` Stryker's reports and logs. Exits with 1 if an area is below its aim or a survivor
+ * has no reason (`why` in the results).
  */
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: areas.map(({ name }) => name).join(',') },
-    incremental: { type: 'boolean', default: false },
-  },
-});
+const everything = areas.map(({ name }) => name).join(',');
+const { values } = parseArgs({ options: { only: { type: 'string', default: everything } } });
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const resultsFile = join(root, 'test/tools/mutation/results.json');
-
-function chosenAreas(): Area[] {
-  return values.only.split(',').map((name) => {
-    const area = areas.find((one) => one.name === name);
-    if (area === undefined) throw new Error(`There is no area ${name}: ${areas.map((one) => one.name).join(', ')}`);
-    return area;
-  });
-}
 
 /** Returns the path of Stryker, which has a separate install that is created if it is missing. */
 function provideStryker(): string {
@@ -51,49 +39,56 @@ function provideStryker(): string {
   return program;
 }
 
-/** Starts servers for all mutants of the area, if its tests need them, as the tests' global set-up would. */
-async function withServers<T>(area: Area, work: (env: NodeJS.ProcessEnv) => Promise<T>): Promise<T> {
-  const { stop } = area.needsServers ? await startSharedServers() : { stop: undefined };
-  return work(process.env).finally(stop);
-}
-
-function readResults(): Results {
-  return existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {};
-}
-
-/** Measures the area, stores the result, and returns the problems. */
-async function measure(area: Area, copy: string, stryker: string, guard: ProcessGuard): Promise<string[]> {
-  const output = join(root, 'reports/mutation');
-  const force = !values.incremental;
-  const reports = await withServers(area, (env) =>
-    runArea(area, { root: copy, stryker, output, env, force, guard, log: console.log }),
-  );
-  const earlier = readResults();
-  const result = areaResult(reports, earlier[area.name]?.survivors);
+/** Measures a part, stores its result and writes the page. Returns the survivors without a reason. */
+async function measure(area: Area, part: Part, name: string, options: RunStrykerOptions): Promise<string[]> {
+  const start = performance.now();
+  const reports = await runPart(part, join(root, 'reports/mutation'), name, options);
+  const results: Results = JSON.parse(readFileSync(resultsFile, 'utf8'));
+  const key = keyOf(area, part);
+  const earlier = [results[key], results[area.name]].flatMap((each) => each?.survivors ?? []);
   const measuredOn = new Date().toISOString().slice(0, 10);
-  const all = { ...earlier, [area.name]: { measuredOn, ...result } };
-  const inOrder = Object.fromEntries(areas.flatMap(({ name }) => (all[name] ? [[name, all[name]]] : [])));
-  writeFileSync(resultsFile, resultsText(inOrder));
+  const result = { measuredOn, ...partResult(reports, earlier) };
+  writeFileSync(resultsFile, resultsText(areas, { ...results, [key]: result }));
+  execFileSync(process.execPath, [join(root, 'test/tools/mutation/write-page.ts')], { stdio: 'inherit' });
 
-  const score = scoreOf(result);
   const { killed, survivors, timedOut } = result;
-  console.log(`${area.name}: ${score.toFixed(1)} % of ${killed + survivors.length} killed, ${timedOut} by time-outs`);
-  return [
-    ...(score < area.aim ? [`${area.name}: the score is below ${area.aim} %`] : []),
-    ...survivors
-      .filter(({ why }) => why === undefined)
-      .map(({ file, in: line, from, to }) => `${file}: ${line}: ${from} → ${to}: survives without a reason`),
-  ];
+  const seconds = Math.round((performance.now() - start) / 1_000);
+  const mutants = killed + survivors.length;
+  console.log(`${name}: ${killed} of ${mutants} killed, ${timedOut} by time-outs, in ${seconds} s (${part.sources})`);
+  return survivors
+    .filter(({ why }) => why === undefined)
+    .map(({ file, in: line, from, to }) => `${file}: ${line}: ${from} → ${to}: survives without a reason`);
 }
 
-const chosen = chosenAreas();
+/** Measures the parts, with the servers that their tests need, and returns the problems. */
+async function measureParts({ area, parts }: Choice, options: RunStrykerOptions): Promise<string[]> {
+  const needsServers = [...parts.values()].some(({ tests }) => tests.some((test) => test.startsWith('test/')));
+  const servers = needsServers ? await startSharedServers() : undefined;
+  const problems: string[] = [];
+  try {
+    for (const [number, part] of parts) {
+      problems.push(...(await measure(area, part, `${area.name}-${number}`, options)));
+      measured.push(`${area.name}:${number}`);
+    }
+  } catch (error) {
+    problems.push(`${area.name}: not measured: ${(error as Error).message}`);
+  } finally {
+    await servers?.stop();
+  }
+  const result = resultOf(area, JSON.parse(readFileSync(resultsFile, 'utf8')));
+  const score = result && scoreOf(result);
+  return score !== undefined && score < area.aim
+    ? [...problems, `${area.name}: ${score.toFixed(1)} %, below its aim`]
+    : problems;
+}
+
+const chosen = chooseParts(areas, values.only);
 const measured: string[] = [];
-const soFar = () =>
-  `${measured.length} of ${chosen.length} areas measured${measured.length > 0 ? `: ${measured.join(', ')}` : ''}`;
+const soFar = () => `measured: ${measured.join(', ') || 'nothing'}`;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // The handler stays, because npm forwards a signal that its child has already received.
   process.on(signal, () => {
-    console.error(`${signal}: ended before its end, with ${soFar()}. Their results are kept.`);
+    console.error(`${signal}: ended before its end. Stored and ${soFar()}`);
     process.exit(1);
   });
 }
@@ -105,20 +100,13 @@ const guard = createProcessGuard(copy);
 const problems: string[] = [];
 try {
   copyProject(root, copy);
-  for (const area of chosen) {
-    console.log(`${area.name}: ${area.parts.length} parts, logs in reports/mutation`);
-    try {
-      problems.push(...(await measure(area, copy, stryker, guard)));
-      measured.push(area.name);
-    } catch (error) {
-      problems.push(`${area.name}: not measured: ${(error as Error).message}`);
-    }
+  for (const choice of chosen) {
+    problems.push(...(await measureParts(choice, { root: copy, stryker, env: process.env, guard })));
   }
 } finally {
   await rm(copy, { recursive: true, force: true });
   guard.dismiss();
 }
-execFileSync(process.execPath, [join(root, 'test/tools/mutation/write-page.ts')], { stdio: 'inherit' });
 for (const problem of problems) console.error(problem);
 console.log(`${soFar()}; ${problems.length} problems`);
 process.exitCode = problems.length > 0 ? 1 : 0;

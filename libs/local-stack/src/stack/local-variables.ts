@@ -1,4 +1,4 @@
-export interface LocalVariable {
+interface LocalVariable {
   /** The default, described in words if there is no fixed value. */
   readonly default: string;
   readonly description: string;

@@ -88,9 +88,4 @@ export const environmentRules: readonly Rule[] = [
         return open.map(([name]) => `${where}: ${name} is written out`);
       }),
   },
-  {
-    title: 'the release makes no Secret',
-    find: (manifests) =>
-      manifests.filter(isOfKind('Secret')).map((secret) => `${nameOf(secret)}: is made by the chart`),
-  },
 ];

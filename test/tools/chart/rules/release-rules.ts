@@ -36,20 +36,6 @@ function findBlockedDrains(manifests: readonly Manifest[]): string[] {
 }
 
 /**
- * Finds Deployments that set their number of pods although an autoscaler does. Each would keep undoing the other's
- * change.
- */
-function findTwoMasters(manifests: readonly Manifest[]): string[] {
-  const deployments = manifests.filter(isOfKind('Deployment'));
-  return manifests.filter(isScaler).flatMap((scaler) => {
-    const name = specOf(scaler).scaleTargetRef?.name;
-    const target = deployments.find(({ metadata }) => metadata.name === name);
-    if (!target) return [`${nameOf(scaler)}: Deployment/${name} is not there`];
-    return specOf(target).replicas === undefined ? [] : [`${nameOf(target)}: has replicas and is scaled`];
-  });
-}
-
-/**
  * Seconds, including `DRAIN_SECONDS`, within which a process ends after its delays (libs/lifecycle), and the required
  * reserve.
  */
@@ -73,17 +59,7 @@ function findShortGrace(manifests: readonly Manifest[]): string[] {
 /** Rules about the relations between the objects of a release. */
 export const releaseRules: readonly Rule[] = [
   { title: 'every PodDisruptionBudget lets a pod go', find: findBlockedDrains },
-  { title: 'what is scaled has no replicas of its own', find: findTwoMasters },
   { title: 'the grace period is as long as a stop takes, with a reserve', find: findShortGrace },
-  {
-    title: 'every hook says when it is deleted',
-    find: (manifests) =>
-      manifests.flatMap((manifest) => {
-        const { annotations = {} } = manifest.metadata;
-        const isLeft = 'helm.sh/hook' in annotations && !annotations['helm.sh/hook-delete-policy'];
-        return isLeft ? [`${nameOf(manifest)}: is left behind`] : [];
-      }),
-  },
   {
     title: 'every object bears the recommended labels',
     find: (manifests) =>

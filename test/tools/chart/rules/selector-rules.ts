@@ -62,17 +62,6 @@ function findAstrayServices(manifests: readonly Manifest[]): string[] {
   });
 }
 
-function findIdlePorts(manifests: readonly Manifest[]): string[] {
-  const services = manifests.filter(isOfKind('Service'));
-  return findWorkloads(manifests).flatMap((workload) => {
-    const own = services.filter((service) => selectedBy(service, [workload]).length > 0);
-    const probes = workload.pod.containers.flatMap((one) => [one.livenessProbe, one.readinessProbe, one.startupProbe]);
-    const used = new Set([...own.flatMap(targetsOf), ...probes.map((probe) => String(probe?.httpGet?.port))]);
-    const unused = portNamesOf(workload).filter((name) => !used.has(name));
-    return unused.map((name) => `${nameOf(workload.manifest)}: nobody leads to the port "${name}"`);
-  });
-}
-
 /**
  * Finds pods that lack a NetworkPolicy. One policy closes all pods, and each component needs another that opens its
  * connections.
@@ -94,6 +83,5 @@ export const selectorRules: readonly Rule[] = [
   { title: 'every selector finds pods', find: findLostSelectors },
   { title: 'every Deployment selects its own pods and no others', find: findForeignPods },
   { title: 'every Service leads to a port that its pods have', find: findAstrayServices },
-  { title: 'every port of a container is led to, or probed', find: findIdlePorts },
   { title: 'with NetworkPolicies every pod has one of its own', find: findUnguarded },
 ];

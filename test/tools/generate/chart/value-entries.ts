@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isMap, isScalar, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -63,4 +64,11 @@ export function parseValueEntries(text: string): ValueEntry[] {
 
   if (!isMap(document.contents)) throw new Error('values.yaml holds no map');
   return toEntries(document.contents, '');
+}
+
+/** Returns the keys of the chart's own values.yaml. */
+export function readValueEntries(): ValueEntry[] {
+  return parseValueEntries(
+    readFileSync(new URL('../../../../charts/auth-account/values.yaml', import.meta.url), 'utf8'),
+  );
 }

@@ -1,4 +1,4 @@
-import { gained, lines, of, quantile, rate, stat } from './panel.ts';
+import { gained, lines, of, quantile, rate, rates, stat } from './panel.ts';
 import type { Dashboard, Row } from './to-grafana.ts';
 
 const everything = 'route=~"/api/v1/.+"';
@@ -117,49 +117,34 @@ const course: Row = {
   title: 'Course',
   panels: [
     lines(
+      'none',
+      'Burn rate of the error budget',
+      '1 uses the budget up in 30 days; 14.4 over an hour wakes somebody.',
       ['5m', '1h', '6h'].map(
         (window) =>
           [`max(auth:api_errors:ratio_rate${window}{namespace=~"$namespace"}) / 0.001`, `errors ${window}`] as const,
       ),
-      {
-        title: 'Burn rate of the error budget',
-        description: '1 uses the budget up in 30 days; 14.4 over an hour wakes somebody.',
-        unit: 'none',
-      },
     ),
-    lines([[rate(`${duration}_count`, 'status', everything), '{{status}}']], {
-      title: 'Requests by status',
-      description: 'Status 499: the client went away before its answer.',
-      unit: 'reqps',
-    }),
-    lines(
-      [
-        [quantile(0.99, duration, '', plain), 'without a hash p99'],
-        [quantile(0.99, duration, '', hashing), 'with a hash p99'],
-      ],
-      { title: 'Duration of requests', description: 'Exemplars lead to their traces.', unit: 's' },
-    ),
-    lines(
-      [
-        [quantile(0.5, 'push_close_latency_seconds'), 'p50'],
-        [quantile(0.99, 'push_close_latency_seconds'), 'p99'],
-        ['max(auth_probe_close_seconds{namespace=~"$namespace"})', 'canary'],
-      ],
-      { title: 'Logout → close', description: 'From the decision to the close frame.', unit: 's' },
-    ),
-    lines(
-      [
-        [rate('auth_logins_total', 'outcome'), 'login {{outcome}}'],
-        [rate('auth_refreshes_total', 'outcome'), 'refresh {{outcome}}'],
-        [rate('auth_registrations_total', 'outcome'), 'registration {{outcome}}'],
-      ],
-      { title: 'Logins, refreshes, registrations', description: 'By outcome.', unit: 'ops' },
-    ),
-    lines([[`sum by (job) (auth_ready${of()})`, '{{job}}']], {
-      title: 'Ready processes',
-      description: 'Those whose /readyz answers 200.',
-      unit: 'none',
-    }),
+    lines('reqps', 'Requests by status', 'Status 499: the client went away before its answer.', [
+      rates(`${duration}_count`, 'status', everything),
+    ]),
+    lines('s', 'Duration of requests', 'Exemplars lead to their traces.', [
+      [quantile(0.99, duration, '', plain), 'without a hash p99'],
+      [quantile(0.99, duration, '', hashing), 'with a hash p99'],
+    ]),
+    lines('s', 'Logout → close', 'From the decision to the close frame.', [
+      [quantile(0.5, 'push_close_latency_seconds'), 'p50'],
+      [quantile(0.99, 'push_close_latency_seconds'), 'p99'],
+      ['max(auth_probe_close_seconds{namespace=~"$namespace"})', 'canary'],
+    ]),
+    lines('ops', 'Logins, refreshes, registrations', 'By outcome.', [
+      [rate('auth_logins_total', 'outcome'), 'login {{outcome}}'],
+      [rate('auth_refreshes_total', 'outcome'), 'refresh {{outcome}}'],
+      [rate('auth_registrations_total', 'outcome'), 'registration {{outcome}}'],
+    ]),
+    lines('none', 'Ready processes', 'Those whose /readyz answers 200.', [
+      [`sum by (job) (auth_ready${of()})`, '{{job}}'],
+    ]),
   ],
 };
 
@@ -169,30 +154,26 @@ const canary: Row = {
   title: 'Canary',
   panels: [
     lines(
+      'short',
+      'Runs of the canary',
+      'By outcome. Empty if it is not deployed; "mails are well" is 0 or 1, empty without a mailbox.',
       [
         [`sum by (outcome) (rate(${probed('auth_probe_runs_total')}))`, '{{outcome}}'],
         ['min(auth_probe_mail_success{namespace=~"$namespace"})', 'mails are well'],
       ],
-      {
-        title: 'Runs of the canary',
-        description: 'By outcome. Empty if it is not deployed; "mails are well" is 0 or 1, empty without a mailbox.',
-        unit: 'short',
-      },
     ),
-    lines(
+    lines('s', 'Duration of its steps, p99', 'Failed steps too.', [
       [
-        [
-          `histogram_quantile(0.99, sum by (le, step) (rate(${probed('auth_probe_step_duration_seconds_bucket')})))`,
-          '{{step}}',
-        ],
+        `histogram_quantile(0.99, sum by (le, step) (rate(${probed('auth_probe_step_duration_seconds_bucket')})))`,
+        '{{step}}',
       ],
-      { title: 'Duration of its steps, p99', description: 'Failed steps too.', unit: 's' },
+    ]),
+    lines(
+      'ops',
+      'Its clean-ups',
+      'waiting: a subscriber does not have the event yet; skipped: it has no database; failed: MongoDB.',
+      [[`sum by (outcome) (rate(${probed('auth_probe_clean_ups_total')}))`, '{{outcome}}']],
     ),
-    lines([[`sum by (outcome) (rate(${probed('auth_probe_clean_ups_total')}))`, '{{outcome}}']], {
-      title: 'Its clean-ups',
-      description: 'waiting: a subscriber does not have the event yet; skipped: it has no database; failed: MongoDB.',
-      unit: 'ops',
-    }),
   ],
 };
 

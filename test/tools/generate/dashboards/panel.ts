@@ -21,16 +21,16 @@ export interface Panel {
   readonly decimals?: number;
 }
 
-type PanelText = Pick<Panel, 'title' | 'description' | 'unit'> & Partial<Pick<Panel, 'steps' | 'decimals' | 'width'>>;
+type StatText = Pick<Panel, 'title' | 'description' | 'unit' | 'steps' | 'decimals'>;
 
 /** Creates a panel with one number, in the color of its range. */
-export function stat(expression: string, text: PanelText): Panel {
+export function stat(expression: string, text: StatText): Panel {
   return { kind: 'stat', queries: [[expression, '']], width: 4, ...text };
 }
 
 /** Creates a panel with lines over time. */
-export function lines(queries: readonly Query[], text: PanelText): Panel {
-  return { kind: 'timeseries', queries, width: 8, ...text };
+export function lines(unit: Unit, title: string, description: string, queries: readonly Query[]): Panel {
+  return { kind: 'timeseries', unit, title, description, queries, width: 8 };
 }
 
 /** Returns the selector of the dashboard's variables, and of additional labels. */
@@ -41,6 +41,11 @@ export function of(more = ''): string {
 /** Returns the sum of a counter's rate, by labels if some are named. */
 export function rate(counter: string, by = '', more = ''): string {
   return `sum${by && ` by (${by})`} (rate(${counter}${of(more)}[$__rate_interval]))`;
+}
+
+/** Returns the query for a counter's rate by labels, whose values name the series. */
+export function rates(counter: string, by: string, more = ''): Query {
+  return [rate(counter, by, more), by.replaceAll(/(\w+),?/g, '{{$1}}')];
 }
 
 /** Returns the sum of a counter's increase in the displayed time. */

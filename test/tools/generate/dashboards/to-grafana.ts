@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Panel, Unit } from './panel.ts';
 
 /** Panels under a heading. */
@@ -71,10 +72,15 @@ function optionsOf({ kind }: Panel) {
     : { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } };
 }
 
-function toPanel(panel: Panel, id: number, place: { readonly x: number; readonly y: number }) {
+/** Returns a panel's id, which links to it contain: it depends on its title only, so that no other panel changes it. */
+function idOf(type: string, title: string): number {
+  return createHash('sha256').update(`${type} ${title}`).digest().readUInt32BE() >>> 1;
+}
+
+function toPanel(panel: Panel, place: { readonly x: number; readonly y: number }) {
   const { kind, title, description, queries, width } = panel;
   return {
-    id,
+    id: idOf(kind, title),
     type: kind,
     title,
     description,
@@ -98,7 +104,7 @@ function layOut(rows: readonly Row[]) {
   let y = 0;
   for (const row of rows) {
     const title = { type: 'row', title: row.title, collapsed: false, panels: [] };
-    panels.push({ id: panels.length + 1, ...title, gridPos: { x: 0, y, w: columns, h: 1 } });
+    panels.push({ id: idOf('row', row.title), ...title, gridPos: { x: 0, y, w: columns, h: 1 } });
     y += 1;
     let x = 0;
     let height = 0;
@@ -107,7 +113,7 @@ function layOut(rows: readonly Row[]) {
         y += height;
         [x, height] = [0, 0];
       }
-      panels.push(toPanel(panel, panels.length + 1, { x, y }));
+      panels.push(toPanel(panel, { x, y }));
       x += panel.width;
       height = Math.max(height, heights[panel.kind]);
     }

@@ -7,8 +7,6 @@ export interface StrykerOptionsInput {
   readonly root: string;
   /** The path of Stryker's report. */
   readonly report: string;
-  readonly incremental: string;
-  readonly force: boolean;
   /** Ranges of static mutants (`file:line:column-line:column`), which need new modules; all other mutants if missing. */
   readonly ranges?: readonly string[] | undefined;
 }
@@ -32,10 +30,10 @@ const transformed = (root: string) => ({
   testEnvironment: join(root, 'test/support/jest/bail-environment.cjs'),
 });
 
-/** Returns Stryker's options (its `stryker.config.json`) for a part of an area. */
-export function strykerOptions({ part, root, report, incremental, force, ranges }: StrykerOptionsInput) {
+/** Returns Stryker's options (its `stryker.config.json`) for a part. */
+export function strykerOptions({ part, root, report, ranges }: StrykerOptionsInput) {
   return {
-    mutate: ranges === undefined ? [...part.sources, '!**/*.test.ts'] : [...ranges],
+    mutate: ranges === undefined ? [part.sources, '!**/*.test.ts'] : [...ranges],
     ignoreStatic: ranges === undefined,
     testRunner: 'jest',
     // In Stryker's own sandbox the workspaces would resolve to the files that it has not mutated.
@@ -53,9 +51,6 @@ export function strykerOptions({ part, root, report, incremental, force, ranges 
     timeoutMS: 90_000,
     dryRunTimeoutMinutes: 30,
     timeoutFactor: 3,
-    incremental: true,
-    incrementalFile: incremental,
-    force,
     reporters: ['json', 'progress-append-only'],
     jsonReporter: { fileName: report },
     allowConsoleColors: false,

@@ -1,36 +1,26 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Area, Part } from '../area.ts';
+import type { Part } from '../area.ts';
 import type { ReportedMutant, StrykerReport } from '../results.ts';
 import { type RunStrykerOptions, runStryker } from './run-stryker.ts';
 import { strykerOptions } from './stryker-options.ts';
 
-export interface RunAreaOptions extends RunStrykerOptions {
-  /** The directory for reports, logs, and the data that Stryker keeps between runs. */
-  readonly output: string;
-  /** True to run also mutants whose files, according to Stryker, have not changed. */
-  readonly force: boolean;
-  readonly log: (line: string) => void;
-}
-
-/** Runs the parts of an area one after another, and returns their reports. Throws if Stryker gives up. */
-export async function runArea(area: Area, options: RunAreaOptions): Promise<StrykerReport[]> {
-  await mkdir(options.output, { recursive: true });
-  const reports: StrykerReport[] = [];
-  for (const [index, part] of area.parts.entries()) {
-    const start = performance.now();
-    const path = join(options.output, `${area.name}-${index + 1}`);
-    const report = await runPart(part, path, options);
-    const ranges = staticRanges(report);
-    reports.push(withoutStatic(report));
-    if (ranges.length > 0) reports.push(await runPart(part, `${path}-static`, options, ranges));
-    const mutants = Object.values(report.files).reduce((sum, file) => sum + file.mutants.length, 0);
-    const seconds = Math.round((performance.now() - start) / 1_000);
-    options.log(
-      `${area.name} ${index + 1}/${area.parts.length}: ${mutants} mutants in ${seconds} s (${part.sources.join(', ')})`,
-    );
-  }
-  return reports;
+/**
+ * Runs Stryker on a part, and returns its reports. They and the logs are in `output`, under the name. Throws if Stryker
+ * gives up.
+ */
+export async function runPart(
+  part: Part,
+  output: string,
+  name: string,
+  options: RunStrykerOptions,
+): Promise<StrykerReport[]> {
+  await mkdir(output, { recursive: true });
+  const path = join(output, name);
+  const report = await runOnce(part, path, options);
+  const ranges = staticRanges(report);
+  const others = withoutStatic(report);
+  return ranges.length === 0 ? [others] : [others, await runOnce(part, `${path}-static`, options, ranges)];
 }
 
 /**
@@ -71,23 +61,17 @@ function withoutStatic({ files }: StrykerReport): StrykerReport {
   return { files: Object.fromEntries(others) };
 }
 
-async function runPart(
+async function runOnce(
   part: Part,
   path: string,
-  options: RunAreaOptions,
+  options: RunStrykerOptions,
   ranges?: readonly string[],
 ): Promise<StrykerReport> {
-  const { root, force } = options;
+  const { root } = options;
   const report = `${path}.json`;
   const config = join(root, 'stryker.config.json');
-  const incremental = `${path}.incremental.json`;
-  await writeFile(
-    config,
-    JSON.stringify(strykerOptions({ part, root, report, incremental, force, ranges }), undefined, 2),
-  );
+  await writeFile(config, JSON.stringify(strykerOptions({ part, root, report, ranges })));
   await rm(report, { force: true });
-  // Stryker would report the mutants of an earlier run too, also those outside the ranges.
-  if (force) await rm(incremental, { force: true });
   await runStryker(config, `${path}.log`, options);
   return JSON.parse(await readFile(report, 'utf8')) as StrykerReport;
 }
