@@ -11,9 +11,10 @@ import { goodRequests, sendTo } from '../../support/api/good-requests.ts';
 import { addPasskey, appOrigin, deletePasskey, requestPasskey } from '../../support/api/passkeys.ts';
 import { linkIdentity, newPerson, unlinkIdentity } from '../../support/api/providers.ts';
 import { beginTotp, codeAt } from '../../support/api/second-factor.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { completeDenyList } from '../../support/verifier/internal-services.ts';
 
 let api: TestApi;
@@ -24,10 +25,10 @@ beforeAll(async () => {
   api = await startTestApi();
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   const MONGODB_URI = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
-  slow = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix, MONGODB_URI });
+  slow = await api.beside({ MONGODB_URI });
 });
 afterAll(async () => {
-  await slow.close({ keepData: true });
+  await slow.close();
   await proxy.close();
   await api.close();
 });

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { logOut, newSession } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import {
   completeDenyList,
   internalServiceCredential,

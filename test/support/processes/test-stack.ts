@@ -9,11 +9,11 @@ import {
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { type ApiDriver, apiAt } from '../api/api-driver.ts';
-import { gatewayEnvironment, serviceEnvironment, uniqueName } from '../api/test-api.ts';
 import { type Endings, startWhole } from '../closing.ts';
 import { openGreeted, type StreamClient } from '../gateway/push-client.ts';
 import { type Answer, send } from '../http-client.ts';
-import { cheapHashes } from '../test-environment.ts';
+import { gatewayEnvironment, serviceEnvironment } from '../service-environment.ts';
+import { cheapHashes, uniqueName } from '../test-environment.ts';
 import { type Receiver, startReceiver } from '../worker/worker-receiver.ts';
 import { openGuardedFolder } from './create-process-guard.ts';
 

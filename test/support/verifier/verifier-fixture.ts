@@ -133,11 +133,11 @@ function judging(verifier: Verifier): JudgingVerifier {
 
 /** Opens the verifier of a resource server of these services, which reads their deny list at this URL of Redis. */
 export function openInternalService(
-  { name, api }: Pick<TestServices, 'name' | 'api'>,
+  { keyPrefix, api }: Pick<TestServices, 'keyPrefix' | 'api'>,
   REDIS_URL: string,
   options: Partial<VerifierOptions> = {},
 ): JudgingVerifier {
-  const revocations = redisRevocations({ REDIS_URL, KEY_PREFIX: name });
+  const revocations = redisRevocations({ REDIS_URL, KEY_PREFIX: keyPrefix });
   return judging(createVerifier({ issuer, audience, reachedAt: api.base, revocations, ...options }));
 }
 

@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { cheapHashes } from '../../support/api/groups.ts';
-import { serviceEnvironment } from '../../support/api/test-api.ts';
 import { startTestGateway } from '../../support/gateway/gateway-fixture.ts';
 import { startTestStack, type TestStack } from '../../support/processes/test-stack.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
+import { cheapHashes } from '../../support/test-environment.ts';
 import { unpackAgent } from './agent-folder.ts';
 
 let stack: TestStack;

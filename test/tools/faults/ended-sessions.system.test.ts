@@ -4,7 +4,6 @@ import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newSession } from '../../support/api/accounts.ts';
-import { serviceEnvironment } from '../../support/api/test-api.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway/gateway-fixture.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
@@ -25,7 +24,7 @@ let denyList: DenyList;
 beforeAll(async () => {
   fixture = await openTokenFixture();
   api = await fixture.start();
-  const env = serviceEnvironment(fixture.database);
+  const { env } = fixture;
   gateway = await startTestGateway({ env });
   redis = new Redis(env.REDIS_URL ?? '');
   denyList = createDenyList(redis, redisKeys(fixture.database), denialLifetimeMs(600));

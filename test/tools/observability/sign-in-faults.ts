@@ -8,8 +8,8 @@ import { newEmail, newSession, password, registerAccount } from '../../support/a
 import { newDeviceKey } from '../../support/api/device-key.ts';
 import { addPasskey, passkeyLogin } from '../../support/api/passkeys.ts';
 import { exchangingEntry, newHome, newPerson, requestProviderLogin } from '../../support/api/providers.ts';
-import { serviceEnvironment } from '../../support/api/test-api.ts';
 import type { TestStack } from '../../support/processes/test-stack.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 import type { Fault } from './faults.ts';
 
 /** Logins by passkey of one network in 15 minutes: enough for an alert about their faults, then a limit. */

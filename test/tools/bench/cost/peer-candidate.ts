@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { password } from '../../../support/api/accounts.ts';
-import { uniqueName } from '../../../support/api/test-api.ts';
 import { processEnvironment } from '../../../support/processes/process-environment.ts';
 import type { TestServers } from '../../../support/stores/start-test-servers.ts';
+import { uniqueName } from '../../../support/test-environment.ts';
 import { peersDirectory } from '../peers/peer-installs.ts';
 import { startServer } from '../push/server-process.ts';
 import { makeHash } from './bare-hash.ts';
