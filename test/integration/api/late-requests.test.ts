@@ -12,10 +12,10 @@ import { addPasskey, appOrigin, deletePasskey, requestPasskey } from '../../supp
 import { linkIdentity, newPerson, unlinkIdentity } from '../../support/api/providers.ts';
 import { beginTotp, codeAt } from '../../support/api/second-factor.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { completeDenyListOf } from '../../support/gateway/gateway-fixture.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
-import { completeDenyList } from '../../support/verifier/internal-services.ts';
 
 let api: TestApi;
 /** An api of the same deployment that reaches MongoDB through `proxy`. */
@@ -142,7 +142,7 @@ test.each(changing)('%s changes nothing for a session that has ended since its t
   const end = { is_revoked: true, revoked_at: new Date(), revoked_reason: 'revoked_by_user' } as const;
   const { modifiedCount } = await api.collections.sessions.updateMany({ _id: sid, user_id }, { $set: end });
   expect(modifiedCount).toBe(1);
-  await completeDenyList(api.keyPrefix);
+  await completeDenyListOf(api.keyPrefix);
   const before = await stored();
   const { status, json } = await sendTo(name, api, { headers, ...good });
   expect(await stored()).toEqual(before);

@@ -13,7 +13,7 @@ import { Redis } from 'ioredis';
 import { quietLogger } from '../fixture.ts';
 import { runService } from '../running-service.ts';
 import { type Environment, gatewayEnvironment, serviceEnvironment } from '../service-environment.ts';
-import { uniqueName } from '../test-environment.ts';
+import { testEnvironment, uniqueName } from '../test-environment.ts';
 import { openStream, type PushClient } from './push-client.ts';
 
 /** A session on a device. */
@@ -63,6 +63,14 @@ export async function openGatewayFixture(redisUrl?: string) {
 /** Marks a deny list as complete, as the worker does after it has written the list again. */
 export async function completeDenyList(denyList: DenyList): Promise<void> {
   if (!(await (await denyList.beginRebuild()).complete())) throw new Error('the deny list was not completed');
+}
+
+/** Marks the deny list of this key prefix as complete. */
+export async function completeDenyListOf(keyPrefix: string): Promise<void> {
+  const redis = new Redis(testEnvironment().redisUrl, { ...failFastOptions(), enableOfflineQueue: true });
+  redis.on('error', () => undefined);
+  const denyList = createDenyList(redis, redisKeys(keyPrefix), denialLifetimeMs(600));
+  await completeDenyList(denyList).finally(() => redis.disconnect());
 }
 
 /** Returns a new device; `of`: another device of the same user or group. */

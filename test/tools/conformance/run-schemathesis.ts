@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { routes } from '@auth-account/contracts';
 import { logIn, newSession, password, registerAccount } from '../../support/api/accounts.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
-import { completeDenyList, internalServiceCredential } from '../../support/verifier/internal-services.ts';
+import { completeDenyListOf } from '../../support/gateway/gateway-fixture.ts';
+import { internalServiceCredential } from '../../support/verifier/internal-services.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -71,7 +72,7 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<Sch
     HASH_QUEUE_TIMEOUT_MS: '60000',
     ACCESS_TOKEN_TTL_SECONDS: '86400',
   });
-  await completeDenyList(api.keyPrefix);
+  await completeDenyListOf(api.keyPrefix);
   const answered = () => api.metric('http_request_duration_seconds', { le: '+Inf' });
   const progress = setInterval(async () => {
     const seconds = Math.round((performance.now() - start) / 1_000);
