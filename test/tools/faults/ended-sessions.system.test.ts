@@ -24,9 +24,8 @@ let denyList: DenyList;
 beforeAll(async () => {
   fixture = await openTokenFixture();
   api = await fixture.start();
-  const { env } = fixture;
-  gateway = await startTestGateway({ env });
-  redis = new Redis(env.REDIS_URL ?? '');
+  gateway = await startTestGateway(fixture);
+  redis = new Redis(fixture.env.REDIS_URL ?? '');
   denyList = createDenyList(redis, redisKeys(fixture.database), denialLifetimeMs(600));
   // No worker repairs the list, so an entry that the tests don't write into it is lost.
   await (await denyList.beginRebuild()).complete();
