@@ -36,8 +36,9 @@ export async function startApi(
   const upgradeTimes = { unknownMs: 500 };
   const quick = { limitTimeoutMs: 3_600_000, warmUpLimitMs: 0, upgradeTimes, createHashThreads: shareHashThreads };
   const api = await compose({ config, logger, metrics }, { ...quick, ...overrides });
-  const { metric, readiness, close } = await runService(api, metrics);
-  const isReady = async () => (await readiness()).redis?.reason === undefined;
+  const { metric, close } = await runService(api, metrics);
+  const redis = api.readiness.find(({ name }) => name === 'redis');
+  const isReady = async () => (await redis?.run())?.reason === undefined;
   if (env.REDIS_URL === testEnvironment().redisUrl) {
     await waitUntil(isReady, { what: 'Redis to be ready', timeoutMs: 60_000, intervalMs: 5 });
   }
