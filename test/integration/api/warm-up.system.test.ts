@@ -57,7 +57,7 @@ test('the warm-up reads as a login does, and leaves no trace in stores, log and 
   expect(await sums()).toEqual(counted.map(() => 0));
   await newSession(api);
   for (const sum of await sums()) expect(sum).toBeGreaterThan(0);
-  await api.close();
+  await earlier.close();
 });
 
 test('a store that fails the warm-up is reported, and the api listens', async () => {
