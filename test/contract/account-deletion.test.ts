@@ -23,6 +23,7 @@ import { expectSound } from '../support/api/groups.ts';
 import { matchesSchema } from '../support/api/matches-schema.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
+import { uniqueName } from '../support/test-environment.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -253,9 +254,8 @@ describe('an account whose time of erasure has come', () => {
 describe('the orders to delete an account', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ DELETION_LIMIT_PER_USER: '2', MONGODB_DATABASE: api.database });
+    limited = await api.beside({ DELETION_LIMIT_PER_USER: '2', KEY_PREFIX: uniqueName() });
   });
-  afterAll(() => limited.close({ keepData: true }));
 
   const orderBy = (caller: Caller) => limited.scheduleDeletion({ current_password: password }, bearer(caller));
   const confirmOn = async (challenge_id: string) => {

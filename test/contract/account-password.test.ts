@@ -5,6 +5,7 @@ import { confirmReset, requestReset } from '../support/api/codes.ts';
 import { newInvite } from '../support/api/invites.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
+import { uniqueName } from '../support/test-environment.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -83,12 +84,8 @@ describe('a change of the password', () => {
 describe('the changes of an account’s password', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({
-      PASSWORD_CHANGE_LIMIT_PER_USER: '3',
-      MONGODB_DATABASE: api.database,
-    });
+    limited = await api.beside({ PASSWORD_CHANGE_LIMIT_PER_USER: '3', KEY_PREFIX: uniqueName() });
   });
-  afterAll(() => limited.close({ keepData: true }));
 
   const changeTo = (new_password: string, current_password: string, caller: Caller) =>
     limited.changePassword({ current_password, new_password }, bearer(caller));

@@ -4,16 +4,16 @@ import { logIn, newEmail, newSession, password, registerAccount } from '../suppo
 import { bearer } from '../support/api/api-driver.ts';
 import { codeOf, expire, makeResendDue, requestReset, requestVerification, wrongCodeOf } from '../support/api/codes.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { uniqueName } from '../support/test-environment.ts';
 
 let api: TestApi;
 /** An api that requires verified email addresses. */
 let wary: TestApi;
 beforeAll(async () => {
   api = await startTestApi({ TRUST_PROXY_HOPS: '1' });
-  wary = await startTestApi({ REQUIRE_VERIFIED_EMAIL: 'true', MONGODB_DATABASE: api.database });
+  wary = await api.beside({ REQUIRE_VERIFIED_EMAIL: 'true', KEY_PREFIX: uniqueName() });
 });
 afterAll(async () => {
-  await wary.close({ keepData: true });
   await api.close();
 });
 

@@ -15,8 +15,9 @@ import {
   refresh,
   removeMember,
 } from '../support/api/groups.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
+import { testEnvironment } from '../support/test-environment.ts';
 import { untilUnchanged } from '../support/until-unchanged.ts';
 
 let api: TestApi;

@@ -26,10 +26,11 @@ import { newDeviceKey } from '../support/api/device-key.ts';
 import { insertInvite, refresh } from '../support/api/groups.ts';
 import { addPasskey, logInByPasskey } from '../support/api/passkeys.ts';
 import { codeAt, completeLogin, guardedAccount, switchOn } from '../support/api/second-factor.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { withFailPoint } from '../support/stores/fail-point.ts';
+import { testEnvironment } from '../support/test-environment.ts';
 
 let api: TestApi;
 let shiftMs = 0;
@@ -319,8 +320,7 @@ describe('the first proof of an email address', () => {
     const appName = 'login-code';
     const uri = new URL(testEnvironment().mongodbUri);
     uri.searchParams.set('appName', appName);
-    const shared = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
-    const other = await startTestApi({ ...shared, MONGODB_URI: uri.href });
+    const other = await api.beside({ MONGODB_URI: uri.href });
     // The other api begins its transaction again and again.
     const command = { failCommands: ['findAndModify', 'update'], namespace: `${api.database}.users`, appName };
     const again = { ...command, errorCode: 112, errorLabels: ['TransientTransactionError'] };
@@ -331,7 +331,7 @@ describe('the first proof of an email address', () => {
       return { loggingIn };
     });
     expect((await loggingIn).status).toBe(200);
-    await other.close({ keepData: true });
+    await other.close();
     expect([await byPassword(account.email), (await stored(account))?.is_password_void ?? false]).toEqual([200, false]);
   });
 

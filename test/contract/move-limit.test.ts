@@ -15,6 +15,7 @@ import {
 } from '../support/api/groups.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
+import { uniqueName } from '../support/test-environment.ts';
 
 /** An api that allows each account three moves. */
 let api: TestApi;
@@ -93,9 +94,8 @@ describe('the moves of an account', () => {
 describe('the writes of a session', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ WRITE_LIMIT_PER_SESSION: '3', MONGODB_DATABASE: api.database });
+    limited = await api.beside({ WRITE_LIMIT_PER_SESSION: '3', KEY_PREFIX: uniqueName() });
   });
-  afterAll(() => limited.close({ keepData: true }));
 
   const change = (caller: TokenPair) => limited.changeAccount({ locale: 'ru' }, bearer(caller));
   const endOthers = (caller: TokenPair) => limited.logOutAll({ except_current: true }, bearer(caller));

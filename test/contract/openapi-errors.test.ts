@@ -60,10 +60,12 @@ import {
   stepUpBy,
 } from '../support/api/second-factor.ts';
 import { challengeStepUp, confirmStepUp } from '../support/api/step-up.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { type Answer, send } from '../support/http-client.ts';
+import type { Environment } from '../support/service-environment.ts';
 import { createStoppableClock } from '../support/stoppable-clock.ts';
 import { startHoldingProxy } from '../support/stores/holding-proxy.ts';
+import { testEnvironment, uniqueName } from '../support/test-environment.ts';
 
 const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
 
@@ -91,20 +93,18 @@ function limitedToOne(...per: readonly Limited[]) {
 beforeAll(async () => {
   api = await startTestApi({}, { now: clock.now });
   // All have one database, so an account of the first is known to each. Each has limits and a deny list of its own.
-  const shared = { MONGODB_DATABASE: api.database };
+  const beside = (env: Environment) => api.beside({ KEY_PREFIX: uniqueName(), ...env });
   const proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   const byProxy = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&serverSelectionTimeoutMS=300`;
   [severed, narrow, strict, wary, closed] = await Promise.all([
-    startTestApi({ ...shared, MONGODB_URI: byProxy }),
-    startTestApi({
-      ...shared,
+    beside({ MONGODB_URI: byProxy }),
+    beside({
       HASH_QUEUE_TIMEOUT_MS: '1',
       ...limitedToOne('account', 'session', 'internal service'),
     }),
-    startTestApi({ ...shared, ...limitedToOne('network') }),
-    startTestApi({ ...shared, REQUIRE_VERIFIED_EMAIL: 'true' }),
-    startTestApi({
-      ...shared,
+    beside({ ...limitedToOne('network') }),
+    beside({ REQUIRE_VERIFIED_EMAIL: 'true' }),
+    beside({
       REVOCATION_FEED_SECRETS_FILE: '',
       EMAIL_CODE_LOGIN: 'false',
       IDENTITY_PROVIDERS: '',
@@ -114,7 +114,6 @@ beforeAll(async () => {
   await proxy.close();
 });
 afterAll(async () => {
-  await Promise.all([severed, narrow, strict, wary, closed].map((each) => each.close({ keepData: true })));
   await api.close();
 });
 

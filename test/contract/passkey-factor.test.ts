@@ -15,9 +15,10 @@ import {
 import { linkIdentity, newPerson, unlinkIdentity } from '../support/api/providers.ts';
 import { type GuardedAccount, switchOn } from '../support/api/second-factor.ts';
 import { askStepUp, confirmStepUp, stepUpByMail } from '../support/api/step-up.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
 import { withFailPoint } from '../support/stores/fail-point.ts';
+import { testEnvironment } from '../support/test-environment.ts';
 
 /** Name of the api's connections, whose commands can be held back. */
 const appName = 'passkey-factor';
@@ -173,8 +174,7 @@ describe('a step-up by passkey', () => {
     });
   });
   test('an api without passkeys steps up by password, and mails a code if nothing else is left', async () => {
-    const same = { ...withoutPasskeys, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
-    const without = await startTestApi(same);
+    const without = await api.beside(withoutPasskeys);
     try {
       const session = await newSession(api);
       const { authenticator } = await addPasskey(api, session);
@@ -198,7 +198,7 @@ describe('a step-up by passkey', () => {
         json: { error_code: 'ERR-LAST-CREDENTIAL' },
       });
     } finally {
-      await without.close({ keepData: true });
+      await without.close();
     }
   });
 });

@@ -24,6 +24,7 @@ import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { createStoppableClock } from '../support/stoppable-clock.ts';
+import { uniqueName } from '../support/test-environment.ts';
 
 let api: TestApi;
 /** An api without passkeys. */
@@ -38,13 +39,11 @@ const now = () => clock.now() + shiftMs;
 
 beforeAll(async () => {
   api = await startTestApi({ TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
-  const shared = { MONGODB_DATABASE: api.database };
-  off = await startTestApi({ ...shared, ...withoutPasskeys });
-  strict = await startTestApi({ ...shared, IDENTITY_ADD_LIMIT_PER_USER: '1' }, { now });
-  limited = await startTestApi({ ...shared, IDENTITY_ADD_LIMIT_PER_USER: '10' });
+  off = await api.beside({ KEY_PREFIX: uniqueName(), ...withoutPasskeys });
+  strict = await api.beside({ KEY_PREFIX: uniqueName(), IDENTITY_ADD_LIMIT_PER_USER: '1' }, { now });
+  limited = await api.beside({ KEY_PREFIX: uniqueName(), IDENTITY_ADD_LIMIT_PER_USER: '10' });
 });
 afterAll(async () => {
-  await Promise.all([off, strict, limited].map((each) => each.close({ keepData: true })));
   await api.close();
 });
 

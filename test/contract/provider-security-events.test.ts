@@ -28,11 +28,12 @@ import {
   signSecurityEventToken,
 } from '../support/api/providers.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, stepUpBy } from '../support/api/second-factor.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { authctl } from '../support/processes/authctl.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { withFailPoint } from '../support/stores/fail-point.ts';
+import { testEnvironment } from '../support/test-environment.ts';
 
 /** Name of the other pod's connections, whose commands can be held back. */
 const appName = 'provider-notices';
@@ -46,11 +47,9 @@ beforeAll(async () => {
   api = await startTestApi({}, { now: () => Date.now() + shiftMs }, log.logger);
   const uri = new URL(testEnvironment().mongodbUri);
   uri.searchParams.set('appName', appName);
-  const shared = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
-  other = await startTestApi({ ...shared, MONGODB_URI: uri.href });
+  other = await api.beside({ MONGODB_URI: uri.href });
 });
 afterAll(async () => {
-  await other.close({ keepData: true });
   await api.close();
 });
 
@@ -125,7 +124,7 @@ describe('a security event token of Apple', () => {
     const ended = await api.collections.sessions.find({ user_id }).toArray();
     expect(ended.map(({ revoked_reason }) => revoked_reason)).toEqual(['revoked_by_provider']);
     const requestId = ended[0]?.revoked_request_id ?? '';
-    const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix };
+    const { env } = api;
     expect((await authctl(['trace', requestId], { env })).stdout).toMatch(/revoked_by_provider.* consent_revoked/);
     expect(await purposesOf(user_id)).toContain('provider_notice');
     expect((await logInByProvider(api, person)).json.data.user_id).toBe(user_id);

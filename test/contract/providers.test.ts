@@ -30,6 +30,7 @@ import { confirmStepUp, stepUp, stepUpByMail } from '../support/api/step-up.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { recordLog } from '../support/recorded-log.ts';
+import { uniqueName } from '../support/test-environment.ts';
 
 let api: TestApi;
 /** An api without providers. */
@@ -40,10 +41,9 @@ const now = () => Date.now() + shiftMs;
 
 beforeAll(async () => {
   api = await startTestApi({ TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
-  off = await startTestApi({ IDENTITY_PROVIDERS: '', MONGODB_DATABASE: api.database });
+  off = await api.beside({ IDENTITY_PROVIDERS: '', KEY_PREFIX: uniqueName() });
 });
 afterAll(async () => {
-  await off.close({ keepData: true });
   await api.close();
 });
 
@@ -518,7 +518,7 @@ describe('a person who has an account', () => {
 });
 
 test('each right ID token is counted by what it came to, and a wrong one is not', async () => {
-  const own = await startTestApi({ MONGODB_DATABASE: api.database });
+  const own = await api.beside({ KEY_PREFIX: uniqueName() });
   const person = newPerson();
   const counts = async (work: () => Promise<Answer>) => {
     const named = ['logged_in', 'registered', 'registration_required', 'identity_disabled', 'address_taken'];
@@ -539,7 +539,7 @@ test('each right ID token is counted by what it came to, and a wrong one is not'
     expect(await counts(() => logInByProvider(own, person))).toEqual([['identity_disabled', 1]]);
     expect(await counts(() => logInByProvider(own, { ...person, aud: 'other' }))).toEqual([]);
   } finally {
-    await own.close({ keepData: true });
+    await own.close();
   }
 });
 

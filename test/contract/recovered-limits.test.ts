@@ -13,8 +13,9 @@ import {
 import { addPasskey } from '../support/api/passkeys.ts';
 import { linkIdentity, newPerson } from '../support/api/providers.ts';
 import { beginLogin, beginTotp, completeLogin, guardedAccount, wrongCodeFor } from '../support/api/second-factor.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { authctl } from '../support/processes/authctl.ts';
+import { testEnvironment } from '../support/test-environment.ts';
 
 /** Two pods of one deployment, which allow one of each in a day. */
 let api: TestApi;
@@ -32,10 +33,9 @@ beforeAll(async () => {
     CODE_LIMIT_PER_ACCOUNT: '20',
   };
   api = await startTestApi(one, { now });
-  other = await startTestApi({ ...one, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix }, { now });
+  other = await api.beside({}, { now });
 });
 afterAll(async () => {
-  await other.close({ keepData: true });
   await api.close();
 });
 
@@ -163,7 +163,7 @@ test.each([
 test.each([['reset-password'], ['remove-ways-in']])('an operator begins the counts anew by %s', async (command) => {
   const { user_id, ...owner } = await verified();
   await linkIdentity(api, owner, newPerson());
-  const env = serviceEnvironment(api.database);
+  const { env } = api;
   await authctl(['user', command, user_id, '--reason', 'stolen', '--yes'], { env });
   expect(await recoveredAt(user_id)).toEqual(expect.any(Number));
 });

@@ -7,16 +7,17 @@ import { Redis } from 'ioredis';
 import { logIn, logOut, newSession, password } from '../support/api/accounts.ts';
 import { bearer } from '../support/api/api-driver.ts';
 import { insertSessionsBeside } from '../support/api/session-document.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { authctl } from '../support/processes/authctl.ts';
 import { storesOf } from '../support/stores/stores-of.ts';
+import { testEnvironment } from '../support/test-environment.ts';
 import { startTestWorker, type TestWorker } from '../support/worker/worker-service.ts';
 
 let api: TestApi;
 let worker: TestWorker;
 beforeAll(async () => {
   api = await startTestApi();
-  worker = await startTestWorker({ ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix });
+  worker = await startTestWorker(api.env);
 });
 afterAll(async () => {
   await worker.close();
@@ -88,7 +89,7 @@ const endings: Readonly<Record<string, () => Promise<string>>> = {
   },
   async account_disabled() {
     const session = await newSession(api);
-    const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix };
+    const { env } = api;
     const run = await authctl(['user', 'disable', session.user_id, '--reason', 'spam'], { env });
     expect(run.exitCode).toBe(0);
     return session.refresh_token;

@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, logOut, newSession, password, type TokenPair } from '../support/api/accounts.ts';
 import { bearer } from '../support/api/api-driver.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
+import { testEnvironment } from '../support/test-environment.ts';
 import { untilUnchanged } from '../support/until-unchanged.ts';
 
 let api: TestApi;
@@ -167,8 +168,7 @@ describe('the deny list', () => {
     const dir = await mkdtemp(join(tmpdir(), 'auth-account-full-'));
     const own = await startRedis({ dir, log: () => undefined });
     const pod = await startTestApi({ REDIS_URL: own.url });
-    const env = { REDIS_URL: own.url, MONGODB_DATABASE: pod.database, KEY_PREFIX: pod.keyPrefix };
-    const other = await startTestApi(env);
+    const other = await pod.beside();
     const redis = new Redis(own.url);
     try {
       const denyList = createDenyList(redis, redisKeys(pod.keyPrefix), denialLifetimeMs(600));
@@ -194,7 +194,6 @@ describe('the deny list', () => {
       await waitUntil(isBelievedAgain, { what: 'the list to be believed again', timeoutMs: 60_000 });
     } finally {
       redis.disconnect();
-      await other.close({ keepData: true });
       await pod.close();
       await own.kill();
       await rm(dir, { recursive: true, force: true });

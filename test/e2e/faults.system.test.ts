@@ -1,8 +1,8 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newSession, registerAccount } from '../support/api/accounts.ts';
-import { cheapHashes } from '../support/api/groups.ts';
 import { startTestStack, type TestStack } from '../support/processes/test-stack.ts';
+import { cheapHashes } from '../support/test-environment.ts';
 
 let stack: TestStack;
 beforeAll(async () => {

@@ -3,10 +3,10 @@ import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/api/accounts.ts';
 import { bearer } from '../support/api/api-driver.ts';
-import { cheapHashes } from '../support/api/groups.ts';
 import { joinBy, newInvite } from '../support/api/invites.ts';
 import { insertSessionsBeside } from '../support/api/session-document.ts';
 import { startTestStack, type TestStack } from '../support/processes/test-stack.ts';
+import { cheapHashes } from '../support/test-environment.ts';
 
 let stack: TestStack;
 beforeAll(async () => {

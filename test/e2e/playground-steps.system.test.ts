@@ -8,13 +8,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/api/accounts.ts';
 import { bearer, drive, requestTo } from '../support/api/api-driver.ts';
 import { codeOf, requestReset } from '../support/api/codes.ts';
-import { accept, cheapHashes, type GroupApi, insertInvite, refresh } from '../support/api/groups.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { accept, type GroupApi, insertInvite, refresh } from '../support/api/groups.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { completeDenyListOf } from '../support/gateway/gateway-fixture.ts';
 import type { SentRequest } from '../support/http-client.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { startTestStack, type TestStack } from '../support/processes/test-stack.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../support/stores/sent-commands.ts';
-import { completeDenyList } from '../support/verifier/internal-services.ts';
+import { cheapHashes, testEnvironment } from '../support/test-environment.ts';
 
 const sent = watchSentCommands();
 let api: TestApi;
@@ -24,7 +25,7 @@ let load: { readonly stop: () => Promise<unknown> };
 
 beforeAll(async () => {
   api = await startTestApi({ ...cheapHashes, MONGODB_URI: monitored(testEnvironment().mongodbUri) });
-  await completeDenyList(api.keyPrefix);
+  await completeDenyListOf(api.keyPrefix);
   otlp = await startOtlpReceiver();
   const started = await startTestStack({
     ...cheapHashes,

@@ -13,13 +13,12 @@ import {
   requestVerification,
   undoTokenOf,
 } from '../support/api/codes.ts';
-import { cheapHashes } from '../support/api/groups.ts';
 import { openSocket } from '../support/gateway/raw-connection.ts';
 import { send } from '../support/http-client.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { startTestStack, type TestStack } from '../support/processes/test-stack.ts';
 import { withFailPoint } from '../support/stores/fail-point.ts';
-import { testEnvironment } from '../support/test-environment.ts';
+import { cheapHashes, testEnvironment } from '../support/test-environment.ts';
 import { dueRow } from '../support/worker/worker-events.ts';
 import { eventually } from '../support/worker/worker-fixture.ts';
 

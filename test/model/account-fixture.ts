@@ -1,16 +1,7 @@
-import { cheapHashes } from '../support/api/groups.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway/gateway-fixture.ts';
-import { eventually } from '../support/worker/worker-fixture.ts';
-import { startTestWorker } from '../support/worker/worker-service.ts';
+import { startTestServices } from '../support/processes/test-services.ts';
 
 /** The real api, gateway and worker on the shared MongoDB and Redis. */
-export interface AccountFixture {
-  readonly api: TestApi;
-  readonly env: Readonly<Record<string, string>>;
-  readonly gateway: TestGateway;
-  close(): Promise<void>;
-}
+export type AccountFixture = Awaited<ReturnType<typeof openAccountFixture>>;
 
 /** Limits that no course reaches, while failures of unknown devices are counted separately. */
 const limits = {
@@ -29,20 +20,4 @@ const calm = {
   ERASURE_DELAY_SECONDS: '0',
 };
 
-export async function openAccountFixture(): Promise<AccountFixture> {
-  const api = await startTestApi({ ...cheapHashes, ...limits });
-  const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, DRAIN_SECONDS: '0' };
-  const worker = await startTestWorker({ ...env, ...calm, EVENT_SUBSCRIBERS: '[]' });
-  const gateway = await startTestGateway({ env });
-  await eventually('the gateway is ready', async () => (await gateway.unreadiness()).length === 0);
-  return {
-    api,
-    env,
-    gateway,
-    async close() {
-      await gateway.close();
-      await worker.close();
-      await api.close();
-    },
-  };
-}
+export const openAccountFixture = () => startTestServices({ ...limits, EVENT_SUBSCRIBERS: '[]' }, { worker: calm });

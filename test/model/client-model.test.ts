@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type ClientServices, startClientServices } from '../support/client/client-fixture.ts';
+import { startClientServices } from '../support/client/client-fixture.ts';
+import type { TestServices } from '../support/processes/test-services.ts';
 import { type Course, course, streamedCourse } from './client-course.ts';
 import { found } from './client-found.ts';
 import type { Observed } from './client-observed.ts';
@@ -16,7 +17,7 @@ const numRuns = Number(process.env.CLIENT_RUNS ?? 25);
 const numStreamed = Number(process.env.CLIENT_STREAM_RUNS ?? (process.env.CLIENT_RUNS ? Math.ceil(numRuns / 10) : 10));
 const isSuite = process.env.CLIENT_RUNS === undefined && process.env.CLIENT_STREAM_RUNS === undefined;
 
-let services: ClientServices;
+let services: TestServices;
 let operator: Operator;
 let time: VirtualTime;
 let begunAt = Date.now();
@@ -30,9 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (process.env.MODEL_FIGURES) console.log(Object.fromEntries([...figures].sort()));
   await operator.close();
-  await services.worker.close();
-  await services.api.close();
-  await services.gateway.close();
+  await services.close();
 });
 
 /** A kind of course, and the function that walks one. */

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { logIn, newEmail, password, type TokenPair } from '../support/api/accounts.ts';
 import {
   accept,
-  cheapHashes,
   currentGroup,
   expectSound,
   handOver,
@@ -15,6 +14,7 @@ import {
 } from '../support/api/groups.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import type { Answer } from '../support/http-client.ts';
+import { cheapHashes } from '../support/test-environment.ts';
 import { type GroupModel, newGroupModel, type Outcome, type Person } from './group-model.ts';
 import { newSeeds } from './new-seeds.ts';
 import { showProgress } from './progress.ts';

@@ -7,8 +7,8 @@ import { Binary } from 'mongodb';
 import { precomputedHashes } from '../../services/api/src/usecases/sessions/session.ts';
 import { newSession } from '../support/api/accounts.ts';
 import { newDeviceKey } from '../support/api/device-key.ts';
-import { serviceEnvironment } from '../support/api/test-api.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../support/api/token-api.ts';
+import { serviceEnvironment } from '../support/service-environment.ts';
 import { newSeeds } from './new-seeds.ts';
 import { showProgress } from './progress.ts';
 import {

@@ -4,11 +4,12 @@ import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { newSessionDocument } from '../support/api/session-document.ts';
-import { serviceEnvironment, uniqueName } from '../support/api/test-api.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway/gateway-fixture.ts';
 import { openGuardedFolder } from '../support/processes/create-process-guard.ts';
+import { serviceEnvironment } from '../support/service-environment.ts';
 import { type HoldingProxy, startHoldingProxy } from '../support/stores/holding-proxy.ts';
 import { storesOf } from '../support/stores/stores-of.ts';
+import { uniqueName } from '../support/test-environment.ts';
 import { eventually } from '../support/worker/worker-fixture.ts';
 import { startTestWorker } from '../support/worker/worker-service.ts';
 

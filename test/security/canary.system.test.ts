@@ -21,19 +21,19 @@ import {
   type TokenPair,
 } from '../support/api/accounts.ts';
 import { bearer, drive } from '../support/api/api-driver.ts';
-import { cheapHashes } from '../support/api/groups.ts';
 import { addPasskey, passkeyLogin } from '../support/api/passkeys.ts';
 import { exchangingEntry, newPerson, requestProviderLogin, unlinkIdentity } from '../support/api/providers.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, seedOf, stepUpBy } from '../support/api/second-factor.ts';
 import { challengeStepUp } from '../support/api/step-up.ts';
-import { serviceEnvironment, testEnvironment } from '../support/api/test-api.ts';
 import { dial } from '../support/gateway/push-client.ts';
 import { openSocket } from '../support/gateway/raw-connection.ts';
 import { type Answer, type SentRequest, send } from '../support/http-client.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { authctl } from '../support/processes/authctl.ts';
 import { startTestStack, type TestStack } from '../support/processes/test-stack.ts';
+import { serviceEnvironment } from '../support/service-environment.ts';
 import { storesOf } from '../support/stores/stores-of.ts';
+import { cheapHashes, testEnvironment } from '../support/test-environment.ts';
 import { dumpMongo, dumpRedis, findSecrets, type Places } from './secret-search.ts';
 
 /** The request id of this test. The search must find it, which proves that it works. */

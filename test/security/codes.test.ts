@@ -10,9 +10,10 @@ import {
   requestVerification,
   wrongCodeOf,
 } from '../support/api/codes.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
 import { withFailPoint } from '../support/stores/fail-point.ts';
+import { testEnvironment, uniqueName } from '../support/test-environment.ts';
 import { flood, othersIn } from './flood.ts';
 import { dumpRedis } from './secret-search.ts';
 

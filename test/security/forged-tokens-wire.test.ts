@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@auth-account/local-stack';
 import { loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { serviceEnvironment } from '../support/api/test-api.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../support/api/token-api.ts';
 import { createForger, type Forger } from '../support/api/token-forger.ts';
 import { forgeriesOf, spellingsOf } from '../support/api/token-forgeries.ts';
@@ -13,6 +12,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../support/gateway/gateway-fixture.ts';
+import { serviceEnvironment } from '../support/service-environment.ts';
 
 /** Number of tokens of each kind that are sent over the wire: every idea, but not every position of every character. */
 const samplesPerKind = 25;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { signIdToken } from '../support/api/providers.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/api/test-api.ts';
-import { unlimitedRequests } from '../support/test-environment.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { testEnvironment, unlimitedRequests } from '../support/test-environment.ts';
 import { createWorld } from '../tools/faults/load/app.ts';
 import { endAppConnections } from '../tools/faults/load/app-request.ts';
 import { createHistory } from '../tools/faults/load/history.ts';
@@ -15,17 +15,17 @@ let apis: readonly [TestApi, TestApi];
 let world: SignInWorld;
 
 beforeAll(async () => {
-  const name = uniqueName();
   const limits = { ...unlimitedRequests, LOGIN_FREE_FAILURES: '15', LOGIN_ACCOUNT_FREE_FAILURES: '1000' };
-  const env = { MONGODB_DATABASE: name, KEY_PREFIX: name, TRUST_PROXY_HOPS: '1', ...limits };
-  apis = [await startTestApi(env), await startTestApi(env)];
+  const env = { TRUST_PROXY_HOPS: '1', ...limits };
+  const api = await startTestApi(env);
+  apis = [api, await api.beside()];
   world = {
     ...(await createWorld({ apis: apis.map(({ base }) => base) })),
     provider: { sign: (claims) => signIdToken('office', claims) },
     redisAge: 0,
     insured: async () => 0,
     async forgetTries() {
-      const names = await redis.keys(`{${name}}:limit:second-factor:*`);
+      const names = await redis.keys(`{${api.keyPrefix}}:limit:second-factor:*`);
       if (names.length > 0) await redis.unlink(names);
     },
   };
@@ -33,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   endAppConnections();
   redis.disconnect();
-  await apis[1].close({ keepData: true });
   await apis[0].close();
 });
 

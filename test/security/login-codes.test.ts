@@ -14,14 +14,10 @@ let api: TestApi;
 let other: TestApi;
 
 beforeAll(async () => {
-  const settings = { CODE_LIMIT_PER_ACCOUNT: '100', TRUST_PROXY_HOPS: '1' };
-  api = await startTestApi(settings);
-  other = await startTestApi({ ...settings, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  api = await startTestApi({ CODE_LIMIT_PER_ACCOUNT: '100', TRUST_PROXY_HOPS: '1' });
+  other = await api.beside();
 });
-afterAll(async () => {
-  await other.close({ keepData: true });
-  await api.close();
-});
+afterAll(() => api.close());
 
 const verify = ({ user_id }: Pick<Account, 'user_id'>) =>
   api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });

@@ -12,9 +12,10 @@ import {
   revokePassword,
   stepUpByPasskey,
 } from '../support/api/passkeys.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { withFailPoint } from '../support/stores/fail-point.ts';
+import { testEnvironment } from '../support/test-environment.ts';
 import { flood, othersIn, sessionsIn } from './flood.ts';
 
 /** Name of the other pod's connections, whose commands can be made to fail. */
@@ -34,13 +35,9 @@ beforeAll(async () => {
   api = await startTestApi(minGuesses);
   const uri = new URL(testEnvironment().mongodbUri);
   uri.searchParams.set('appName', appName);
-  const same = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
-  other = await startTestApi({ ...same, ...minGuesses, MONGODB_URI: uri.href });
+  other = await api.beside({ MONGODB_URI: uri.href });
 });
-afterAll(async () => {
-  await other.close({ keepData: true });
-  await api.close();
-});
+afterAll(() => api.close());
 
 const post = (pod: TestApi, body: object) => pod.logInByPasskey(body);
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];

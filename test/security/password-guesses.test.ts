@@ -5,7 +5,7 @@ import { bearer, withHeaders } from '../support/api/api-driver.ts';
 import { confirmChange } from '../support/api/codes.ts';
 import { demandLink, linkIdentity, logInByProvider, newPerson } from '../support/api/providers.ts';
 import { codeAt, guardedAccount, stepUpBy } from '../support/api/second-factor.ts';
-import { startTestApi, type TestApi, uniqueName } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
 
 /** Two apis with one database and one Redis. */
@@ -13,13 +13,11 @@ let apis: readonly [TestApi, TestApi];
 let shiftMs = 0;
 const now = () => Date.now() + shiftMs;
 beforeAll(async () => {
-  const name = uniqueName();
-  const env = { MONGODB_DATABASE: name, KEY_PREFIX: name, TRUST_PROXY_HOPS: '1' };
   const overrides = { now, limitTimeoutMs: 60_000 };
-  apis = [await startTestApi(env, overrides), await startTestApi(env, overrides)];
+  const api = await startTestApi({ TRUST_PROXY_HOPS: '1' }, overrides);
+  apis = [api, await api.beside({}, overrides)];
 });
 afterAll(async () => {
-  await apis[1].close({ keepData: true });
   await apis[0].close();
 });
 

@@ -24,12 +24,9 @@ let other: TestApi;
 
 beforeAll(async () => {
   api = await startTestApi();
-  other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  other = await api.beside();
 });
-afterAll(async () => {
-  await other.close({ keepData: true });
-  await api.close();
-});
+afterAll(() => api.close());
 
 const stored = (user_id: string) => api.collections.users.findOne({ _id: user_id });
 const sessionsOf = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });

@@ -24,12 +24,9 @@ let other: TestApi;
 
 beforeAll(async () => {
   api = await startTestApi();
-  other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  other = await api.beside();
 });
-afterAll(async () => {
-  await other.close({ keepData: true });
-  await api.close();
-});
+afterAll(() => api.close());
 
 // guarantees: one-session-per-proof
 // answers: Zitadel CVE-2025-46815, https://github.com/zitadel/zitadel/security/advisories/GHSA-g4r8-mp7g-85fq

@@ -4,10 +4,11 @@ import { hash } from '@node-rs/argon2';
 import { newEmail, password } from '../support/api/accounts.ts';
 import { expire, makeResendDue } from '../support/api/codes.ts';
 import { newAccountSeed } from '../support/api/seed-accounts.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { queriesOf, shapeOf } from '../support/stores/query-shape.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../support/stores/sent-commands.ts';
 import { withSentRedisCommands } from '../support/stores/sent-redis-commands.ts';
+import { testEnvironment } from '../support/test-environment.ts';
 
 const sent = watchSentCommands();
 let api: TestApi;

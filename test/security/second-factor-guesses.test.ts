@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newDevice, password } from '../support/api/accounts.ts';
 import { type ApiDriver, bearer, withHeaders } from '../support/api/api-driver.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, wrongCodeFor } from '../support/api/second-factor.ts';
-import { startTestApi, type TestApi, uniqueName } from '../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { flood, sessionsIn } from './flood.ts';
 
@@ -14,14 +14,12 @@ const begun = Date.now();
 let shiftMs = 0;
 const now = () => begun + shiftMs;
 beforeAll(async () => {
-  const name = uniqueName();
-  const env = { MONGODB_DATABASE: name, KEY_PREFIX: name, TRUST_PROXY_HOPS: '1' };
   // Redis counts the tries, however slow it is.
   const overrides = { now, limitTimeoutMs: 60_000 };
-  apis = [await startTestApi(env, overrides), await startTestApi(env, overrides)];
+  const api = await startTestApi({ TRUST_PROXY_HOPS: '1' }, overrides);
+  apis = [api, await api.beside({}, overrides)];
 });
 afterAll(async () => {
-  await apis[1].close({ keepData: true });
   await apis[0].close();
 });
 

@@ -2,22 +2,13 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readOtlpSpans, type Span } from '@auth-account/playground/otlp-spans';
 
-export interface OtlpReceiver {
-  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`, with the protocol `http/json`. */
-  readonly url: string;
-  spans(): readonly Span[];
-  /** Returns every request body as received. */
-  raw(): string;
-  /** Resolves with the spans once `isThere` returns true for them. Throws after `timeoutMs`. */
-  waitFor(isThere: (spans: readonly Span[]) => boolean, timeoutMs?: number): Promise<readonly Span[]>;
-  close(): Promise<void>;
-}
+export type OtlpReceiver = Awaited<ReturnType<typeof startOtlpReceiver>>;
 
 /**
  * Starts a receiver of traces over OTLP/HTTP (opentelemetry.io/docs/specs/otlp). It keeps traces that are sent as JSON;
  * with `keep: false` it accepts any encoding and keeps nothing.
  */
-export async function startOtlpReceiver({ keep = true }: { readonly keep?: boolean } = {}): Promise<OtlpReceiver> {
+export async function startOtlpReceiver({ keep = true } = {}) {
   const spans: Span[] = [];
   const bodies: string[] = [];
   const server = createServer((req, res) => {
@@ -32,10 +23,13 @@ export async function startOtlpReceiver({ keep = true }: { readonly keep?: boole
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
+    /** For `OTEL_EXPORTER_OTLP_ENDPOINT`, with the protocol `http/json`. */
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans: () => spans,
+    spans: (): readonly Span[] => spans,
+    /** Returns every request body as received. */
     raw: () => bodies.join('\n'),
-    async waitFor(isThere, timeoutMs = 60_000) {
+    /** Resolves with the spans once `isThere` returns true for them. Throws after `timeoutMs`. */
+    async waitFor(isThere: (spans: readonly Span[]) => boolean, timeoutMs = 60_000): Promise<readonly Span[]> {
       const deadline = performance.now() + timeoutMs;
       while (!isThere(spans)) {
         if (performance.now() > deadline) {
@@ -46,7 +40,7 @@ export async function startOtlpReceiver({ keep = true }: { readonly keep?: boole
       return spans;
     },
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -1,25 +1,21 @@
-import { createLogger, type Logger } from '@auth-account/telemetry';
+import { createLogger } from '@auth-account/telemetry';
 
 /** A line of a log, as written. */
 export type Line = Readonly<Record<string, unknown>>;
 
 /** The log of a service in this process. */
-export interface RecordedLog {
-  readonly logger: Logger;
-  /** The lines so far. */
-  readonly lines: Line[];
-  /** Returns the audit lines since the last call, without the fields that every line has. */
-  takeEvents(): Line[];
-}
+export type RecordedLog = ReturnType<typeof recordLog>;
 
 /** Creates a log that is recorded: by default errors, and the audit log, which is written at every level. */
-export function recordLog(service: string, level: 'debug' | 'error' = 'error'): RecordedLog {
+export function recordLog(service: string, level: 'debug' | 'error' = 'error') {
   const lines: Line[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   return {
     logger: createLogger({ service, level, destination }),
+    /** The lines so far. */
     lines,
-    takeEvents: () =>
+    /** Returns the audit lines since the last call, without the fields that every line has. */
+    takeEvents: (): Line[] =>
       lines
         .splice(0)
         .filter(({ audit }) => audit === true)

@@ -4,17 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const maxTurnMs = 100;
 const everyMs = 10;
 
-export interface Stopwatch {
-  /** Returns the milliseconds so far, and ends the watch. */
-  stop(): number;
-}
-
 /**
  * Counts time only while this process can run. If the machine, and with it all that is measured, stalls for seconds,
  * that adds only a tenth of a second. It is for upper bounds on work outside this process, because it does not count
  * work that blocks this process.
  */
-export function startStopwatch(): Stopwatch {
+export function startStopwatch() {
   let [last, sum] = [performance.now(), 0];
   const tick = () => {
     const now = performance.now();
@@ -23,7 +18,8 @@ export function startStopwatch(): Stopwatch {
   };
   const timer = setInterval(tick, everyMs);
   return {
-    stop() {
+    /** Returns the milliseconds so far, and ends the watch. */
+    stop(): number {
       clearInterval(timer);
       tick();
       return sum;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { cheapHashes } from '../../support/api/groups.ts';
 import { addAuthenticator, hasChromium, launchChromium } from '../../support/client/chromium.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { upEnvironment } from '../../support/processes/up-environment.ts';
+import { cheapHashes } from '../../support/test-environment.ts';
 import { type Program, runProgram } from './run-program.ts';
 
 /** The page's window, with the global of axe-core. */

@@ -5,10 +5,10 @@ import { waitUntil } from '@auth-account/local-stack';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password, registerAccount } from '../../support/api/accounts.ts';
-import { testEnvironment } from '../../support/api/test-api.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import { openSocket } from '../../support/gateway/raw-connection.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -8,9 +8,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { logIn, newEmail, newSession, password } from '../../support/api/accounts.ts';
 import { bearer, drive } from '../../support/api/api-driver.ts';
-import { accept, cheapHashes, insertInvite, joinByInvite, leave, removeMember } from '../../support/api/groups.ts';
-import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { accept, insertInvite, joinByInvite, leave, removeMember } from '../../support/api/groups.ts';
 import { type Answer, type SentRequest, send } from '../../support/http-client.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
+import { cheapHashes, testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -10,7 +10,8 @@ import { codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } fro
 import { refresh } from '../../support/api/groups.ts';
 import { beginLogin, completeLogin, guardedAccount, orderRemoval } from '../../support/api/second-factor.ts';
 import { stepUp } from '../../support/api/step-up.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 /** Three apis of one system. The hosts' clocks of two of them are five minutes off. */
@@ -21,12 +22,10 @@ const offMs = 300_000;
 const hostOff = (ms: number) => ({ hostNow: () => Date.now() + ms });
 beforeAll(async () => {
   right = await startTestApi();
-  const shared = { MONGODB_DATABASE: right.database, KEY_PREFIX: right.keyPrefix };
-  behind = await startTestApi(shared, hostOff(-offMs));
-  ahead = await startTestApi(shared, hostOff(offMs));
+  behind = await right.beside({}, hostOff(-offMs));
+  ahead = await right.beside({}, hostOff(offMs));
 });
 afterAll(async () => {
-  for (const api of [behind, ahead]) await api.close({ keepData: true });
   await right.close();
 });
 
@@ -105,7 +104,7 @@ test('a worker whose clock is ahead removes no second factor too early', async (
     return async () => (await right.collections.users.findOne({ _id: user_id }))?.totp === undefined;
   };
   const isRemovedEarly = await dueIn(offMs / 2);
-  const worker = await startTestWorker(serviceEnvironment(right.database), undefined, hostOff(offMs));
+  const worker = await startTestWorker(right.env, undefined, hostOff(offMs));
   try {
     // The first removal ends a round, and the second one needs another, which has seen the other account before.
     for (let round = 0; round < 2; round += 1) {

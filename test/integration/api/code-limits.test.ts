@@ -7,8 +7,9 @@ import { logIn, newEmail, newSession, password, registerAccount, type TokenPair 
 import { bearer, dataOf, drive, withHeaders } from '../../support/api/api-driver.ts';
 import { changeEmail, codeOf, makeResendDue, requestVerification } from '../../support/api/codes.ts';
 import type { GroupApi } from '../../support/api/groups.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import type { Answer } from '../../support/http-client.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 let api: TestApi;
 let shiftMs = 0;

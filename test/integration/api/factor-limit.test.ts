@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { createLimits, type Limits } from '../../../services/api/src/limits/limits.ts';
 import { type LimitSettings, limitConfig } from '../../../services/api/src/limits/limits-table.ts';
 import type { RequestOrigin } from '../../../services/api/src/request/request-origin.ts';
-import { testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const redis = new Redis(testEnvironment().redisUrl);
 const secret = createSecretKey(randomBytes(32));

@@ -14,7 +14,7 @@ import type { RequestOrigin } from '../../../services/api/src/request/request-or
 import { logOut, newSession, registerAccount } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { goodRequests, sendTo } from '../../support/api/good-requests.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { newDevice, signToken, startTestGateway } from '../../support/gateway/gateway-fixture.ts';
 import { refusalOf } from '../../support/gateway/push-client.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
@@ -112,24 +112,18 @@ test('a session that ends while Redis is full is refused at once, its close is p
 test('the gateway opens no stream while Redis is full, as while it is away', async () => {
   await freeMemory();
   await completeList();
-  const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, REDIS_URL: server.url };
-  const gateway = closing(await startTestGateway({ env }));
+  const gateway = closing(await startTestGateway(api));
   await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
   await fill();
   const device = newDevice();
-  const refusal = await refusalOf(gateway.base, { ...device, token: await signToken(env, device) });
+  const refusal = await refusalOf(gateway.base, { ...device, token: await signToken(api.env, device) });
   expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-DEPENDENCY-UNAVAILABLE' } });
 });
 
 test('the worker repairs the deny list and delivers events once Redis has memory', async () => {
   await freeMemory();
   const receiver = closing(await startReceiver('analytics'));
-  closing(
-    await startTestWorker({
-      ...serviceEnvironment(api.database),
-      ...{ KEY_PREFIX: api.keyPrefix, REDIS_URL: server.url, EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber]) },
-    }),
-  );
+  closing(await startTestWorker({ ...api.env, EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber]) }));
   await eventually('the list', () => denyList.isComplete());
   const session = await newSession(api);
   await fill();

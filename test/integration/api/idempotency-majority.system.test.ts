@@ -12,11 +12,11 @@ import { bearer } from '../../support/api/api-driver.ts';
 import { askForCode } from '../../support/api/code-request.ts';
 import { confirmReset, requestReset } from '../../support/api/codes.ts';
 import { insertInvite } from '../../support/api/groups.ts';
-import { serviceEnvironment } from '../../support/api/test-api.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { authctl } from '../../support/processes/authctl.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 import { keepPrimary } from '../../support/stores/stop-replication.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 

@@ -13,12 +13,9 @@ let api: TestApi;
 let other: TestApi;
 beforeAll(async () => {
   api = await startTestApi();
-  other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  other = await api.beside();
 });
-afterAll(async () => {
-  await other.close({ keepData: true });
-  await api.close();
-});
+afterAll(() => api.close());
 
 const household = (email = newEmail()) => ({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
 const register = (body: object, key: string, on = api) => on.registerAccount(body, { 'Idempotency-Key': key });
@@ -111,16 +108,12 @@ describe('an Idempotency-Key while the server keys rotate', () => {
     const start = async (name: string, ordered: typeof keys) => {
       const SERVER_KEYS_FILE = join(dir, name);
       await writeFile(SERVER_KEYS_FILE, JSON.stringify({ keys: ordered }));
-      return startTestApi({
-        SERVER_KEYS_FILE,
-        MONGODB_DATABASE: api.database,
-        KEY_PREFIX: api.keyPrefix,
-      });
+      return api.beside({ SERVER_KEYS_FILE });
     };
     [before, after] = [await start('before.json', keys), await start('after.json', keys.toReversed())];
   });
   afterAll(async () => {
-    for (const pod of [before, after]) await pod?.close({ keepData: true });
+    for (const pod of [before, after]) await pod?.close();
     await rm(dir, { recursive: true });
   });
 

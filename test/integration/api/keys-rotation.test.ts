@@ -23,7 +23,6 @@ import {
   stopByToken,
 } from '../../support/api/second-factor.ts';
 import { stepUp } from '../../support/api/step-up.ts';
-import { serviceEnvironment } from '../../support/api/test-api.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import { newSigningKey } from '../../support/api/token-forger.ts';
 import { logOutRaw, upgradeRaw } from '../../support/api/token-wire.ts';
@@ -35,6 +34,7 @@ import {
 } from '../../support/gateway/gateway-fixture.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { authctlJson } from '../../support/processes/authctl.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 
 const hour = 3_600_000;
 const kidOf = (token: string) => decodeProtectedHeader(token).kid;

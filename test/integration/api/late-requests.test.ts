@@ -11,10 +11,11 @@ import { goodRequests, sendTo } from '../../support/api/good-requests.ts';
 import { addPasskey, appOrigin, deletePasskey, requestPasskey } from '../../support/api/passkeys.ts';
 import { linkIdentity, newPerson, unlinkIdentity } from '../../support/api/providers.ts';
 import { beginTotp, codeAt } from '../../support/api/second-factor.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { completeDenyListOf } from '../../support/gateway/gateway-fixture.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
-import { completeDenyList } from '../../support/verifier/internal-services.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 
 let api: TestApi;
 /** An api of the same deployment that reaches MongoDB through `proxy`. */
@@ -24,10 +25,10 @@ beforeAll(async () => {
   api = await startTestApi();
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   const MONGODB_URI = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
-  slow = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix, MONGODB_URI });
+  slow = await api.beside({ MONGODB_URI });
 });
 afterAll(async () => {
-  await slow.close({ keepData: true });
+  await slow.close();
   await proxy.close();
   await api.close();
 });
@@ -141,7 +142,7 @@ test.each(changing)('%s changes nothing for a session that has ended since its t
   const end = { is_revoked: true, revoked_at: new Date(), revoked_reason: 'revoked_by_user' } as const;
   const { modifiedCount } = await api.collections.sessions.updateMany({ _id: sid, user_id }, { $set: end });
   expect(modifiedCount).toBe(1);
-  await completeDenyList(api.keyPrefix);
+  await completeDenyListOf(api.keyPrefix);
   const before = await stored();
   const { status, json } = await sendTo(name, api, { headers, ...good });
   expect(await stored()).toEqual(before);

@@ -8,7 +8,8 @@ import { createLimits, type Limits } from '../../../services/api/src/limits/limi
 import { type LimitSettings, limitConfig, requestLimits } from '../../../services/api/src/limits/limits-table.ts';
 import type { RequestOrigin } from '../../../services/api/src/request/request-origin.ts';
 import { goodRequests, sendTo } from '../../support/api/good-requests.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const redis = new Redis(testEnvironment().redisUrl);
 const secret = createSecretKey(randomBytes(32));

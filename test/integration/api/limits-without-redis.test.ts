@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { createCodeLimit } from '../../../services/api/src/limits/code-limit.ts';
 import { createLoginLimits, type LoginLimits, refusalOf } from '../../../services/api/src/limits/login-limits.ts';
 import { createRequestLimit } from '../../../services/api/src/limits/request-limit.ts';
-import { testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const dayMs = 86_400_000;
 /** The clock of the counts may be this much too old. */

@@ -5,8 +5,9 @@ import { newEmail, password, registerAccount } from '../../support/api/accounts.
 import { newHome, newPerson, requestProviderLogin } from '../../support/api/providers.ts';
 import { beginLogin, completeLogin, guardedAccount, wrongCodeFor } from '../../support/api/second-factor.ts';
 import { challengeStepUp, confirmStepUp } from '../../support/api/step-up.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { withFailPoint } from '../../support/stores/fail-point.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const appName = uniqueName();
 const operationFailed = 96;

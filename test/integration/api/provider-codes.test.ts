@@ -19,8 +19,10 @@ import {
   webPage,
 } from '../../support/api/providers.ts';
 import { codeAt, completeLogin, switchOn } from '../../support/api/second-factor.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;

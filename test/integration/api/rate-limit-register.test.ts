@@ -4,9 +4,10 @@ import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newDevice, newEmail, password } from '../../support/api/accounts.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { openSocket } from '../../support/gateway/raw-connection.ts';
 import type { Answer } from '../../support/http-client.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 
 /** Only counting is under test here, so hashes are as cheap as Argon2 allows. */
 const env = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', TRUST_PROXY_HOPS: '1' };

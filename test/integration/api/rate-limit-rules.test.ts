@@ -11,8 +11,8 @@ import {
 } from '../../../services/api/src/limits/login-limits.ts';
 import type { LoginIdentity } from '../../../services/api/src/limits/login-names.ts';
 import { createRequestLimit } from '../../../services/api/src/limits/request-limit.ts';
-import { testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import { withSentRedisCommands } from '../../support/stores/sent-redis-commands.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 /** Production's defaults, except for the total of a network. */
 const settings = {

@@ -2,8 +2,8 @@ import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
 import { readinessChecks } from '../../../services/api/src/runtime/readiness.ts';
-import { testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import { newUserDocument } from '../../support/api/use-case-fixture.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const mongo = new MongoClient(testEnvironment().mongodbUri, { monitorCommands: true });
 const name = uniqueName();

@@ -15,7 +15,7 @@ import {
 import { accept, expectSound, insertInvite, joinByInvite, leave, removeMember } from '../../support/api/groups.ts';
 import { startRefreshStorm } from '../../support/api/refresh-storm.ts';
 import { type SeededSession, seedSessions } from '../../support/api/seed-sessions.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { authctl } from '../../support/processes/authctl.ts';
 import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
 
@@ -139,7 +139,7 @@ async function byAnInvite(): Promise<Attempt> {
 
 async function byAnOperator(): Promise<Attempt> {
   const victim = await newSession(api);
-  const env = serviceEnvironment(api.database);
+  const { env } = api;
   const disable = () => authctl(['user', 'disable', victim.user_id, '--reason', 'spam'], { env });
   return { victim, act: async () => ((await disable()).exitCode === 0 ? 200 : 500), survivors: 'none' };
 }
@@ -221,14 +221,11 @@ describe('operations while the account’s sessions are refreshed as fast as the
 test.each([-300, -2.5, -1.5, 1.5, 2.5, 300])(
   'refreshes by an api whose clock is %d s off do not keep a reset of the password from success at the first request',
   async (seconds) => {
-    const other = await startTestApi(
-      { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix },
-      { now: () => Date.now() + seconds * 1_000 },
-    );
+    const other = await api.beside({}, { now: () => Date.now() + seconds * 1_000 });
     try {
       await inAStorm(await byReset(), other);
     } finally {
-      await other.close({ keepData: true });
+      await other.close();
     }
   },
   120_000,

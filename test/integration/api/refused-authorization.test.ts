@@ -95,6 +95,7 @@ test('a wrong password and an unknown refresh token are audit events of their ow
 
 interface FloodOptions {
   readonly env?: Readonly<Record<string, string>>;
+  readonly start?: typeof startTestApi;
   /** Milliseconds by which the api's clock is ahead. */
   readonly ahead?: number;
   /** Connections. */
@@ -108,10 +109,10 @@ interface FloodOptions {
 async function flood(
   times: number,
   request: (index: number) => SentRequest,
-  { env = {}, ahead = 0, lanes = 20 }: FloodOptions = {},
+  { env = {}, start = startTestApi, ahead = 0, lanes = 20 }: FloodOptions = {},
 ) {
   const own = recordLog('api');
-  const flooded = await startTestApi({ ...cheap, ...env }, { now: () => Date.now() + ahead }, own.logger);
+  const flooded = await start({ ...cheap, ...env }, { now: () => Date.now() + ahead }, own.logger);
   const agent = keepConnections({ maxSockets: lanes });
   let sent = 0;
   const lane = async () => {
@@ -124,7 +125,7 @@ async function flood(
     await Promise.all(Array.from({ length: lanes }, lane));
   } finally {
     agent.destroy();
-    await flooded.close({ keepData: env.MONGODB_DATABASE !== undefined });
+    await flooded.close();
   }
   return { lines: own.takeEvents(), metric: flooded.metric };
 }
@@ -167,9 +168,8 @@ test.each([
 
 test('expired tokens write no more audit lines for coming from many networks', async () => {
   const { access_token } = await newSession(api);
-  const env = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
   const request = (index: number) => currentGroup(`10.1.${index % 250}.1`, access_token);
-  const { lines, metric } = await flood(250, request, { env, ahead: 3_600_000 });
+  const { lines, metric } = await flood(250, request, { start: api.beside, ahead: 3_600_000 });
   const code = 'IAD_JWT_ACCESS_EXPIRED';
   expect(await metric('auth_authorization_failures_total', { code })).toBe(250);
   expect(countEvents(lines)).toBe(250);

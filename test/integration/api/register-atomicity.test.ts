@@ -3,10 +3,11 @@ import { defaultDeadlineMs } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../../support/api/accounts.ts';
 import { insertInvite } from '../../support/api/groups.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { withFailPoint } from '../../support/stores/fail-point.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
 import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const appName = uniqueName();
 

@@ -8,12 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { logOut, newSession } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
-import {
-  completeDenyList,
-  internalServiceCredential,
-  internalServiceSecretsFile,
-} from '../../support/verifier/internal-services.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { completeDenyListOf } from '../../support/gateway/gateway-fixture.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
+import { internalServiceCredential, internalServiceSecretsFile } from '../../support/verifier/internal-services.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 
 const path = '/api/v1/revocations';
@@ -28,7 +26,7 @@ beforeAll(async () => {
   const logger = createLogger({ service: 'api', level: 'trace', destination: { write: (line) => logged.push(line) } });
   api = await startTestApi({}, {}, logger);
   redis = openRedis({ REDIS_URL: testEnvironment().redisUrl }, { ...failFastOptions(), enableOfflineQueue: true });
-  await completeDenyList(api.keyPrefix);
+  await completeDenyListOf(api.keyPrefix);
   credential = internalServiceCredential();
 });
 afterAll(async () => {
@@ -149,7 +147,7 @@ describe('a hostile internal service', () => {
   test('an internal service that reads too much has to wait, for what it was sent too, and no other with it', async () => {
     const keyPrefix = uniqueName();
     const narrow = await start({ KEY_PREFIX: keyPrefix, REVOCATION_LIMIT_PER_SIBLING: '10' });
-    await completeDenyList(keyPrefix);
+    await completeDenyListOf(keyPrefix);
     const keys = redisKeys(keyPrefix);
     const ids = Array.from({ length: 4_500 }, (_, i) => `s${i}`);
     await redis.mset(Object.fromEntries(ids.map((id) => [keys.denied(id), 'none:SESSION_REVOKED'])));
@@ -194,7 +192,7 @@ describe('the secrets of internal services', () => {
     ({ keys: secrets } = await loadKeyFile(internalServiceSecretsFile(keysDir)));
     await write(secrets);
     own = await startTestApi({ REVOCATION_FEED_SECRETS_FILE: file }, { keyFileIntervalMs: 10 });
-    await completeDenyList(own.keyPrefix);
+    await completeDenyListOf(own.keyPrefix);
   });
   afterAll(() => own.close());
 

@@ -3,7 +3,6 @@ import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, type TokenPair } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
-import { serviceEnvironment } from '../../support/api/test-api.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import { send } from '../../support/http-client.ts';
 import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
@@ -140,9 +139,8 @@ describe.each([
 // guarantees: lost-answer
 test('another api gives the answer that was lost when one was killed between commit and answer', async () => {
   const proxy = await openProxy();
-  const env = { ...serviceEnvironment(fixture.database), ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
   const uri = `mongodb://127.0.0.1:${new URL(proxy.url).port}/?directConnection=true`;
-  const victim = await startApiProcess({ ...env, MONGODB_URI: uri });
+  const victim = await startApiProcess({ ...fixture.env, MONGODB_URI: uri });
   processes.push(victim);
   const { refresh_token, session_id } = await newSession(api);
 
@@ -157,7 +155,7 @@ test('another api gives the answer that was lost when one was killed between com
   await victim.end('SIGKILL');
   expect(await lost).toBe('ECONNRESET');
 
-  const successor = await startApiProcess({ ...env, MONGODB_URI: mongo.uri });
+  const successor = await startApiProcess(fixture.env);
   processes.push(successor);
   const again = await send(successor.base, request);
   expect(again.status).toBe(200);

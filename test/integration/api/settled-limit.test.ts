@@ -6,9 +6,9 @@ import { createLimitKeys, failFastOptions } from '@auth-account/redis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createSettledLimit, type SettledLimit } from '../../../services/api/src/limits/settled-limit.ts';
-import { testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
 import { withSentRedisCommands } from '../../support/stores/sent-redis-commands.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const redis = new Redis(testEnvironment().redisUrl);
 const secret = createSecretKey(randomBytes(32));

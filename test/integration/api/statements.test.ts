@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newEmail, newSession, password, registerAccount } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { refresh } from '../../support/api/groups.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { completeDenyListOf } from '../../support/gateway/gateway-fixture.ts';
 import { queriesOf, shapeOf } from '../../support/stores/query-shape.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../../support/stores/sent-commands.ts';
 import { type SentRedisCommand, withSentRedisCommands } from '../../support/stores/sent-redis-commands.ts';
-import { completeDenyList } from '../../support/verifier/internal-services.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { type CountedOperation, settledApart, statements } from '../../tools/queries/statements.ts';
 
@@ -14,7 +15,7 @@ const sent = watchSentCommands();
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi({ MONGODB_URI: monitored(testEnvironment().mongodbUri) });
-  await completeDenyList(api.keyPrefix);
+  await completeDenyListOf(api.keyPrefix);
 });
 afterAll(async () => {
   sent.close();

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { logOut, newSession, type TokenPair } from '../../support/api/accounts.ts';
 import { dataOf } from '../../support/api/api-driver.ts';
 import { currentGroup, refresh } from '../../support/api/groups.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import {
   type GatewayFixture,
   newDevice,
@@ -16,6 +16,7 @@ import {
   type TestGateway,
 } from '../../support/gateway/gateway-fixture.ts';
 import { openStream, refusalOf } from '../../support/gateway/push-client.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 
 /** The setting before and after it is lowered. */
 const [long, short] = [400, 60];
@@ -30,18 +31,13 @@ let redis: Redis;
 beforeAll(async () => {
   redis = new Redis(testEnvironment().redisUrl, { ...failFastOptions(), enableOfflineQueue: true });
   before = await startTestApi({ ACCESS_TOKEN_TTL_SECONDS: String(long) });
-  const lowered = {
-    MONGODB_DATABASE: before.database,
-    KEY_PREFIX: before.keyPrefix,
-    ACCESS_TOKEN_TTL_SECONDS: String(short),
-  };
-  after = await startTestApi(lowered);
-  between = await startTestApi({ ...lowered, ACCESS_TOKEN_MAX_TTL_SECONDS: String(long) });
+  const lowered = { ACCESS_TOKEN_TTL_SECONDS: String(short) };
+  after = await before.beside(lowered);
+  between = await before.beside({ ...lowered, ACCESS_TOKEN_MAX_TTL_SECONDS: String(long) });
   const rebuild = await createDenyList(redis, redisKeys(before.keyPrefix), denialLifetimeMs(long)).beginRebuild();
   if (!(await rebuild.complete())) throw new Error('the deny list was not completed');
 });
 afterAll(async () => {
-  await Promise.all([after, between].map((api) => api.close({ keepData: true })));
   await before.close();
   redis.disconnect();
 });

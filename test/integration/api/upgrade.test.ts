@@ -15,9 +15,11 @@ import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
-import { serviceEnvironment, startTestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { startApi } from '../../support/api/test-api.ts';
 import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
+import { cheapHashes, testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 const mongo = new MongoClient(testEnvironment().mongodbUri);
@@ -34,7 +36,7 @@ let stopping: AbortController;
 const ends: (() => Promise<unknown>)[] = [];
 beforeEach(async () => {
   name = uniqueName();
-  env = serviceEnvironment(name);
+  env = { ...serviceEnvironment(name), ...cheapHashes };
   log = recordLog('api', 'debug');
   stopping = new AbortController();
   await ensureIndexes(mongo.db(name));
@@ -76,9 +78,8 @@ function watch<T extends { close(): Promise<unknown> }>(starting: Promise<T>) {
   return state;
 }
 
-function startApi(settings: Record<string, string> = {}, overrides: Parameters<typeof startTestApi>[1] = {}) {
-  const starting = startTestApi({ ...env, ...settings }, overrides, log.logger);
-  return watch(starting.then((api) => ({ ...api, close: () => api.close({ keepData: true }) })));
+function watchApi(settings: Record<string, string> = {}, overrides: Parameters<typeof startApi>[1] = {}) {
+  return watch(startApi({ ...env, ...settings }, overrides, log.logger));
 }
 const startWorker = (settings: Record<string, string> = {}) =>
   watch(startTestWorker({ ...env, ...settings }, log.logger));
@@ -87,7 +88,7 @@ test('an api of a new generation starts when older gateways and workers have gon
   const gateway = await report('push-gateway', former);
   const worker = await report('worker', former);
   await report('api', former);
-  const first = startApi();
+  const first = watchApi();
   await logged(/ of api waits until these have gone: push-gateway \S+ \(version 0\.0\.9, generation 0\), worker /);
   await gateway.remove();
   await logged(/waits until these have gone: worker \S+ \(version 0\.0\.9, generation 0\)$/);
@@ -98,7 +99,7 @@ test('an api of a new generation starts when older gateways and workers have gon
 
   await report('worker', former);
   log.lines.length = 0;
-  await startApi().started;
+  await watchApi().started;
   expect(messages().join()).not.toContain('waits');
 });
 
@@ -114,11 +115,11 @@ test('a worker of a new generation starts when older gateways have gone, and wai
 });
 
 test('an upgrade keeps the order again after a rollback', async () => {
-  const { started } = startApi({}, { build: { ...later, needs: 0 } });
+  const { started } = watchApi({}, { build: { ...later, needs: 0 } });
   await (await started).close();
-  await startApi().started;
+  await watchApi().started;
   const worker = await report('worker', thisBuild);
-  const again = startApi({}, { build: { ...later, needs: 0 } });
+  const again = watchApi({}, { build: { ...later, needs: 0 } });
   await logged(/^version 9\.0\.0 \(generation 2\) of api waits until these have gone: worker \S+ \(version /);
   await worker.remove();
   await again.started;
@@ -129,21 +130,21 @@ test.each([
   ['stays, if VERSION_CHECKS is warn', { VERSION_CHECKS: 'warn' }, {}],
 ])('an api starts at last beside an older worker that %s, and logs which', async (_, settings, overrides) => {
   await report('worker', former);
-  await startApi(settings, overrides).started;
+  await watchApi(settings, overrides).started;
   await logged(/^goes on all the same: .* worker \S+ \(version 0\.0\.9, generation 0\)$/);
 });
 
 test('an api starts without Redis, on a new database and on one of its own generation', async () => {
   const settings = { REDIS_URL: 'redis://127.0.0.1:1' };
-  await startApi(settings).started;
+  await watchApi(settings).started;
   await logged(/^goes on all the same: .* waits until Redis names the running processes$/);
   log.lines.length = 0;
-  await startApi(settings).started;
+  await watchApi(settings).started;
   expect(messages().join()).not.toContain('waits');
 });
 
 test.each([
-  ['api', () => startApi(), () => startApi({ VERSION_CHECKS: 'warn' })],
+  ['api', () => watchApi(), () => watchApi({ VERSION_CHECKS: 'warn' })],
   ['worker', () => startWorker(), () => startWorker({ VERSION_CHECKS: 'warn' })],
 ])(
   'a build that is too old for the data does not start (%s), unless VERSION_CHECKS is warn',

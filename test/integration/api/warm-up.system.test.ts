@@ -6,32 +6,25 @@ import { ensureIndexes } from '@auth-account/stores';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, expect, test } from '@jest/globals';
 import { newSession } from '../../support/api/accounts.ts';
-import {
-  serviceEnvironment,
-  startTestApi,
-  type TestApi,
-  testEnvironment,
-  uniqueName,
-} from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { send } from '../../support/http-client.ts';
 import { processEnvironment } from '../../support/processes/process-environment.ts';
 import type { Line } from '../../support/recorded-log.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 import { withFailPoint } from '../../support/stores/fail-point.ts';
 import { monitored, watchSentCommands } from '../../support/stores/sent-commands.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const sent = watchSentCommands();
 afterAll(() => sent.close());
 
 /** Starts an api whose MongoDB knows it by that name; `lines` is its whole log. */
-async function start(
-  appName: string,
-  database = uniqueName(),
-): Promise<{ readonly api: TestApi; readonly lines: Line[] }> {
+async function start(appName: string, on: TestApi): Promise<{ readonly api: TestApi; readonly lines: Line[] }> {
   const lines: Line[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  const env = { MONGODB_URI: named(appName), MONGODB_DATABASE: database };
+  const env = { MONGODB_URI: named(appName), KEY_PREFIX: uniqueName() };
   const logger = createLogger({ service: 'api', level: 'info', destination });
-  const api = await startTestApi(env, { warmUpLimitMs: 60_000 }, logger);
+  const api = await on.beside(env, { warmUpLimitMs: 60_000 }, logger);
   return { api, lines };
 }
 
@@ -43,10 +36,9 @@ function named(appName: string): string {
 
 test('the warm-up reads as a login does, and leaves no trace in stores, log and metrics', async () => {
   // Once an api has served, another one of its generation waits for no process, and so not for Redis to name them.
-  const earlier = await start('warm-up-earlier');
-  await earlier.api.close({ keepData: true });
+  const earlier = await startTestApi();
   const before = sent.all.length;
-  const { api, lines } = await start('warm-up', earlier.api.database);
+  const { api, lines } = await start('warm-up', earlier);
   const ofWarmUp = sent.all.slice(before).filter(({ name, command }) => command[name] !== 'upgrades');
   const names = new Set(ofWarmUp.map(({ name }) => name));
   expect([...names].sort()).toEqual(['commitTransaction', 'find']);
@@ -65,33 +57,31 @@ test('the warm-up reads as a login does, and leaves no trace in stores, log and 
   expect(await sums()).toEqual(counted.map(() => 0));
   await newSession(api);
   for (const sum of await sums()) expect(sum).toBeGreaterThan(0);
-  await api.close();
+  await earlier.close();
 });
 
 test('a store that fails the warm-up is reported, and the api listens', async () => {
   const appName = 'warm-up-failing';
-  const outside = await start('warm-up-outside');
-  const namespace = `${outside.api.database}.users`;
+  const outside = await startTestApi();
+  const namespace = `${outside.database}.users`;
   const failing = { failCommands: ['find'], errorCode: 96, namespace, appName };
-  const { api, lines } = await withFailPoint(outside.api.mongo, 'alwaysOn', failing, () =>
-    start(appName, outside.api.database),
-  );
+  const { api, lines } = await withFailPoint(outside.mongo, 'alwaysOn', failing, () => start(appName, outside));
   const warning = { level: 'warn', msg: 'the warm-up failed: the first requests will take longer' };
   expect(lines.filter(({ level }) => level === 'warn')).toEqual([expect.objectContaining(warning)]);
   expect(lines.map(({ msg }) => msg)).toContain('api listens');
   await newSession(api);
   await api.close();
-  await outside.api.close();
+  await outside.close();
 });
 
 test('a process is not ready before its warm-up has ended', async () => {
   const name = uniqueName();
-  const outside = await start('warm-up-outside');
-  const database = outside.api.mongo.db(name);
+  const outside = await startTestApi();
+  const database = outside.mongo.db(name);
   await ensureIndexes(database);
   const held = { failCommands: ['find'], blockConnection: true, blockTimeMS: 200, appName: name };
   const main = mainOf('api');
-  await withFailPoint(outside.api.mongo, 'alwaysOn', held, async () => {
+  await withFailPoint(outside.mongo, 'alwaysOn', held, async () => {
     const ports = { API_PORT: '0', API_OPS_PORT: '0', SHUTDOWN_DELAY_SECONDS: '0' };
     const env = { ...processEnvironment(), ...serviceEnvironment(name), ...ports, MONGODB_URI: named(name) };
     const child = spawn(nodeFor(main), [main], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -122,5 +112,5 @@ test('a process is not ready before its warm-up has ended', async () => {
     expect(await exited).toEqual([0, null]);
   });
   await database.dropDatabase();
-  await outside.api.close();
+  await outside.close();
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, password } from '../../support/api/accounts.ts';
-import { testEnvironment } from '../../support/api/test-api.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 

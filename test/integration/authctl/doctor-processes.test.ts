@@ -11,13 +11,14 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newSession } from '../../support/api/accounts.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount } from '../../support/api/second-factor.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { newSigningKey } from '../../support/api/token-forger.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway/gateway-fixture.ts';
 import { openStream, refusalOf } from '../../support/gateway/push-client.ts';
 import { authctlJson } from '../../support/processes/authctl.ts';
 import { recordLog } from '../../support/recorded-log.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { startTestWorker } from '../../support/worker/worker-service.ts';
 
 let right: TestApi;
@@ -26,7 +27,7 @@ let dir: string;
 let redis: Redis;
 beforeAll(async () => {
   right = await startTestApi();
-  env = { ...serviceEnvironment(right.database), KEY_PREFIX: right.keyPrefix };
+  env = right.env;
   dir = testEnvironment().keysDir;
   redis = new Redis(env.REDIS_URL ?? '');
 });
@@ -48,8 +49,8 @@ async function startGateway(settings: Record<string, string> = {}, now: () => nu
 }
 
 async function startApi(settings: Record<string, string>, ...rest: [object?, ReturnType<typeof recordLog>['logger']?]) {
-  const api = await startTestApi({ ...env, ...settings }, ...rest);
-  started.push({ close: () => api.close({ keepData: true }) });
+  const api = await right.beside(settings, ...rest);
+  started.push(api);
   return api;
 }
 

@@ -9,9 +9,9 @@ import {
 } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import { type AuthctlOptions, authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { commitEvent, newEvent } from '../../support/worker/worker-events.ts';
 
 const subscribers = ['analytics', 'billing'];

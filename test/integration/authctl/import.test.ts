@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Algorithm, hash } from '@node-rs/argon2';
 import { newEmail, password } from '../../support/api/accounts.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { type AuthctlOptions, authctl, authctlJson } from '../../support/processes/authctl.ts';
 
 /** bcrypt of `password` at cost 4. */
@@ -16,7 +16,7 @@ let argon2id: string;
 let argon2i: string;
 beforeAll(async () => {
   api = await startTestApi({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
-  options = { env: serviceEnvironment(api.database) };
+  options = { env: api.env };
   const cost = { memoryCost: 64, timeCost: 1, parallelism: 1 };
   [argon2id, argon2i] = (await Promise.all(
     [2, 1].map((algorithm) => hash(password, { ...cost, algorithm: algorithm as Algorithm })),

@@ -5,11 +5,11 @@ import { reliableWorkerOptions, subscriberQueueName } from '@auth-account/messag
 import { ensureIndexes } from '@auth-account/stores';
 import { describe, expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
-import { testEnvironment } from '../../support/api/test-api.ts';
 import { newUserDocument } from '../../support/api/use-case-fixture.ts';
 import { closingAll } from '../../support/closing.ts';
 import { authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { newCodeRequest, newDeletedEvent, newEvent, newNotification } from '../../support/worker/worker-events.ts';
 import { eventually, openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
 import { startReceiver } from '../../support/worker/worker-receiver.ts';

@@ -13,9 +13,10 @@ import {
   guardedAccount,
   switchOn,
 } from '../../support/api/second-factor.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import type { TestApi } from '../../support/api/test-api.ts';
 import { authctl } from '../../support/processes/authctl.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 let fixture: OperatorFixture;
@@ -74,11 +75,10 @@ describe('a login that has found its device trusted', () => {
   beforeAll(async () => {
     proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
     const MONGODB_URI = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
-    const same = { MONGODB_DATABASE: fixture.keyPrefix, KEY_PREFIX: fixture.keyPrefix };
-    slow = await startTestApi({ ...same, MONGODB_URI });
+    slow = await fixture.api.beside({ MONGODB_URI });
   });
   afterAll(async () => {
-    await slow.close({ keepData: true });
+    await slow.close();
     await proxy.close();
   });
 

@@ -8,7 +8,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createReconcile } from '../../../services/push-gateway/src/commands/reconcile.ts';
 import { createPushMetrics } from '../../../services/push-gateway/src/runtime/metrics.ts';
 import { createConnectionRegistry } from '../../../services/push-gateway/src/streams/connection-registry.ts';
-import { testEnvironment } from '../../support/api/test-api.ts';
 import { closingAll } from '../../support/closing.ts';
 import { closeBoundMs } from '../../support/gateway/close-bound.ts';
 import {
@@ -21,6 +20,7 @@ import {
 } from '../../support/gateway/gateway-fixture.ts';
 import { refusalOf } from '../../support/gateway/push-client.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 
 /** An interval so long that no test succeeds because of it. */

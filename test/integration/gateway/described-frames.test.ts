@@ -15,7 +15,6 @@ import {
   startReadyGateway,
   startTestGateway,
   type TestGateway,
-  type TokenOptions,
 } from '../../support/gateway/gateway-fixture.ts';
 import { openStream, type PushClient } from '../../support/gateway/push-client.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
@@ -70,7 +69,7 @@ async function hear(client: PushClient, name: string, publish: () => Promise<unk
   });
 }
 
-const authFrame = async (device: Device, options?: TokenOptions) => ({
+const authFrame = async (device: Device, options?: Parameters<typeof signToken>[2]) => ({
   type: 'auth',
   access_token: await signToken(fixture.env, device, options),
 });

@@ -9,7 +9,6 @@ import {
 import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { testEnvironment } from '../../support/api/test-api.ts';
 import {
   type GatewayFixture,
   newDevice,
@@ -20,6 +19,7 @@ import {
 } from '../../support/gateway/gateway-fixture.ts';
 import { openRawStream, type RawFrame } from '../../support/gateway/raw-connection.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { readDocumentedAcl } from '../../support/verifier/documented-acl.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 

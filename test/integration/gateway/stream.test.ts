@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { testEnvironment } from '../../support/api/test-api.ts';
 import {
   type Device,
   type GatewayFixture,
@@ -9,11 +8,11 @@ import {
   signToken,
   startReadyGateway,
   type TestGateway,
-  type TokenOptions,
 } from '../../support/gateway/gateway-fixture.ts';
 import { openStream } from '../../support/gateway/push-client.ts';
 import { openRawStream } from '../../support/gateway/raw-connection.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: GatewayFixture;
@@ -142,7 +141,7 @@ describe('the end of the token', () => {
 });
 
 describe('an auth frame', () => {
-  const auth = async (device: Device, options?: TokenOptions) => ({
+  const auth = async (device: Device, options?: Parameters<typeof signToken>[2]) => ({
     type: 'auth',
     access_token: await signToken(fixture.env, device, options),
   });

@@ -9,10 +9,11 @@ import {
   leave,
   refresh,
 } from '../../support/api/groups.ts';
-import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { type FailCommand, withFailPoint } from '../../support/stores/fail-point.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
 import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const appName = uniqueName();
 

@@ -9,13 +9,11 @@ import type { Answer } from '../../support/http-client.ts';
 let pods: [TestApi, TestApi];
 beforeAll(async () => {
   const api = await startTestApi();
-  const other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  const other = await api.beside();
   pods = [api, other];
 });
 afterAll(async () => {
-  const [api, other] = pods;
-  await other.close({ keepData: true });
-  await api.close();
+  await pods[0].close();
 });
 
 /** Sends the request again while the service answers that it is too busy, after the time that the answer gives. */

@@ -4,9 +4,10 @@ import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ClientSession, type Db, MongoClient } from 'mongodb';
 import { newSessionDocument } from '../../support/api/session-document.ts';
-import { serviceEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 import { type Plan, plansOf } from '../../support/stores/query-plans.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
+import { uniqueName } from '../../support/test-environment.ts';
 
 let mongo: MongoClient;
 let db: Db;

@@ -12,13 +12,10 @@ let other: TestApi;
 let owner: TokenPair & { readonly user_id: string };
 beforeAll(async () => {
   api = await startTestApi();
-  other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  other = await api.beside();
   owner = await newSession(api);
 });
-afterAll(async () => {
-  await other.close({ keepData: true });
-  await api.close();
-});
+afterAll(() => api.close());
 
 const create = (body: object, key: string, { by = owner, on = api }: { by?: TokenPair; on?: TestApi } = {}) =>
   on.createInvite(body, { ...bearer(by), 'Idempotency-Key': key });

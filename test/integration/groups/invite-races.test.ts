@@ -5,10 +5,11 @@ import { bearer } from '../../support/api/api-driver.ts';
 import { confirmReset, requestReset } from '../../support/api/codes.ts';
 import { accept, expectSound, joinByInvite, leave, refresh, removeMember } from '../../support/api/groups.ts';
 import { joinBy, newInvite } from '../../support/api/invites.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { type Answer, patiently } from '../../support/http-client.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
 import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 
 const daySeconds = 86_400;
 
@@ -21,13 +22,12 @@ let ahead = 0;
 beforeAll(async () => {
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   api = await startTestApi();
-  const names = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
   const uri = `mongodb://127.0.0.1:${new URL(proxy.url).port}/?directConnection=true`;
-  held = await startTestApi({ ...names, MONGODB_URI: uri }, { now: () => Date.now() + ahead });
+  held = await api.beside({ MONGODB_URI: uri }, { now: () => Date.now() + ahead });
 });
 afterEach(() => expectSound(api));
 afterAll(async () => {
-  await held.close({ keepData: true });
+  await held.close();
   await api.close();
   await proxy.close();
 });

@@ -9,15 +9,12 @@ const places = 3;
 /** Two pods of one deployment, whose groups take this many members besides their owner. */
 let pods: [TestApi, TestApi];
 beforeAll(async () => {
-  const settings = { MAX_GROUP_MEMBERS: String(places + 1) };
-  const api = await startTestApi(settings);
-  const other = await startTestApi({ ...settings, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  const api = await startTestApi({ MAX_GROUP_MEMBERS: String(places + 1) });
+  const other = await api.beside();
   pods = [api, other];
 });
 afterAll(async () => {
-  const [api, other] = pods;
-  await other.close({ keepData: true });
-  await api.close();
+  await pods[0].close();
 });
 
 // guarantees: max-group-members

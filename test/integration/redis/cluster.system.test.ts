@@ -120,7 +120,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
 
   test('stream numbers rise, and keys and channels of one deployment are in one slot', async () => {
     const redis = openRedis({ REDIS_URL: cluster.url }, { ...failFastOptions(), enableOfflineQueue: true });
-    const keys = redisKeys(services.name);
+    const keys = redisKeys(services.keyPrefix);
     const next = createStreamNumbers(redis, keys);
     const [first, second] = [await next(), await next()];
     expect(second).toBeGreaterThan(first);
@@ -153,7 +153,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     const said: string[] = [];
     const mongo = new MongoClient(testEnvironment().mongodbUri);
     const consumer = await startExampleConsumer({
-      ...{ mongo, db: mongo.db(services.name), redis: consuming, keys, subscriber: 'kitchen' },
+      ...{ mongo, db: mongo.db(services.keyPrefix), redis: consuming, keys, subscriber: 'kitchen' },
       say: (line) => said.push(line),
     });
     const event = newEvent();
@@ -172,7 +172,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
   test('an internal service with the documented Redis user refuses a token after its logout', async () => {
     const { user, rightsFor, clusterRights } = readDocumentedAcl('verifying.md');
     const rights = [...rightsFor('secret'), ...clusterRights].map((right) =>
-      right.replace('{auth}', `{${services.name}}`),
+      right.replace('{auth}', `{${services.keyPrefix}}`),
     );
     for (const node of cluster.nodes) await commandTo(node, 'ACL', 'SETUSER', user, ...rights);
     const internalService = openInternalService(services, cluster.url.replace('://', `://${user}:secret@`));
@@ -195,7 +195,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     const tokens = await newSession(services.api);
     const stream = await services.openStream(tokens);
     const rebuilds = await services.worker.metric('auth_deny_list_rebuilds_total');
-    await cluster.moveSlotOf(redisKeys(services.name).commands);
+    await cluster.moveSlotOf(redisKeys(services.keyPrefix).commands);
     await eventually('the list is written again', async () => {
       return (await services.worker.metric('auth_deny_list_rebuilds_total')) > rebuilds && isReady();
     });
@@ -210,7 +210,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
   // guarantees: revoked-after-failover
   test('after the slot’s master is killed and its replica lacks a revocation, no part says "allow", and the streams close', async () => {
     const { api } = services;
-    const slotKey = redisKeys(services.name).commands;
+    const slotKey = redisKeys(services.keyPrefix).commands;
     const [before, meanwhile, after] = [await newSession(api), await newSession(api), await newSession(api)];
     const [, meanwhileStream, afterStream] = [
       await services.openStream(before),

@@ -15,10 +15,11 @@ import { workerConfig } from '@auth-account/worker/config';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import { authctl } from '../../support/processes/authctl.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let direct: Redis;

@@ -8,12 +8,12 @@ import { explainRedisError, failFastOptions, openRedis } from '@auth-account/red
 import { workerConfig } from '@auth-account/worker/config';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newSession, registerAccount } from '../../support/api/accounts.ts';
-import { serviceEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import { get } from '../../support/http-client.ts';
 import { authctl } from '../../support/processes/authctl.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { startWorkerProcess } from '../../support/processes/service-process.ts';
 import { openStreamAsApp, startTestServices } from '../../support/processes/test-services.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 import {
   type Certificates,
   findTlsObstacle,
@@ -21,6 +21,7 @@ import {
   startTlsRedis,
   type TlsRedis,
 } from '../../support/stores/redis-tls.ts';
+import { uniqueName } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 
 const binary = await provideRedisBinary({ log: () => undefined });

@@ -5,8 +5,9 @@ import type { ChallengeDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, type CommandStartedEvent, type Db, type Document, MongoClient } from 'mongodb';
 import { newChallengeDocument } from '../../support/api/challenge-document.ts';
-import { serviceEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
+import { uniqueName } from '../../support/test-environment.ts';
 
 let mongo: MongoClient;
 let db: Db;

@@ -2,9 +2,10 @@ import { urgentTopic } from '@auth-account/contracts/events';
 import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
-import { serviceEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 import { plansOf } from '../../support/stores/query-plans.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
+import { uniqueName } from '../../support/test-environment.ts';
 import { commitEvent, longAgo, newCodeRequest, newEvent } from '../../support/worker/worker-events.ts';
 
 let mongo: MongoClient;

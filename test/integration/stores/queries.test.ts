@@ -3,7 +3,7 @@ import { urgentTopic } from '@auth-account/contracts/events';
 import { collectionsOf, mongoOptions } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type IndexDescriptionInfo, MongoClient } from 'mongodb';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { driveAuthctl, driveRoutes, driveWorker, hotOperations } from '../../support/stores/drive-services.ts';
 import { planOf } from '../../support/stores/query-plans.ts';
 import { namedFields, type Query, queriesOf, shapeOf } from '../../support/stores/query-shape.ts';
@@ -11,6 +11,7 @@ import { monitored, type SentCommand, watchSentCommands } from '../../support/st
 import { type CallFixture, storeCalls } from '../../support/stores/store-calls.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 import { type CallWatch, watchCalls } from '../../support/stores/watch-calls.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { dueRow } from '../../support/worker/worker-events.ts';
 import { startReceiver } from '../../support/worker/worker-receiver.ts';
 import { startTestWorker } from '../../support/worker/worker-service.ts';
@@ -71,7 +72,7 @@ async function driveStores(): Promise<void> {
 async function driveOthers(): Promise<void> {
   const receiver = await startReceiver('analytics');
   const EVENT_SUBSCRIBERS = JSON.stringify([receiver.subscriber]);
-  const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, MONGODB_URI, EVENT_SUBSCRIBERS };
+  const env = { ...api.env, MONGODB_URI, EVENT_SUBSCRIBERS };
   const worker = await startTestWorker(env);
   try {
     await driveWorker(api);

@@ -5,9 +5,9 @@ import { newSession } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { requestReset } from '../../support/api/codes.ts';
 import { expectSound, insertInvite, joinByInvite } from '../../support/api/groups.ts';
-import { uniqueName } from '../../support/api/test-api.ts';
 import { startWorkerProcess } from '../../support/processes/service-process.ts';
 import { type FailCommand, withFailPoint } from '../../support/stores/fail-point.ts';
+import { uniqueName } from '../../support/test-environment.ts';
 import {
   type ErasureFixture,
   endErasureLease,

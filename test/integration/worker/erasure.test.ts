@@ -11,9 +11,9 @@ import { bearer, withHeaders } from '../../support/api/api-driver.ts';
 import { requestReset } from '../../support/api/codes.ts';
 import { expectSound, insertInvite, joinByInvite } from '../../support/api/groups.ts';
 import { matchesSchema } from '../../support/api/matches-schema.ts';
-import { testEnvironment, uniqueName } from '../../support/api/test-api.ts';
 import { closingAll } from '../../support/closing.ts';
 import { recordLog } from '../../support/recorded-log.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import {
   type ErasureFixture,
   newDueAccount,

@@ -10,10 +10,11 @@ import { Redis } from 'ioredis';
 import { createForceLogout } from '../../../services/worker/src/force-logout/force-logout.ts';
 import { logIn, newEmail, newSession, password, registerAccount } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
-import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { closeBoundMs } from '../../support/gateway/close-bound.ts';
 import { startTestServices } from '../../support/processes/test-services.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker/worker-service.ts';
 
@@ -46,7 +47,7 @@ let redis: Redis;
 async function openFixture(): Promise<void> {
   api = await startTestApi();
   endings.push(() => api.close());
-  const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix };
+  const { env } = api;
   worker = await startTestWorker(env);
   endings.push(() => worker.close());
   ({ queue, redis } = openQueue(testEnvironment().redisUrl, api.keyPrefix));
@@ -304,7 +305,7 @@ describe('a forced logout through all services', () => {
     endings.push(() => services.close());
     await eventually('the gateway is ready', async () => (await services.gateway.unreadiness()).length === 0);
 
-    const { queue } = openQueue(testEnvironment().redisUrl, services.name);
+    const { queue } = openQueue(testEnvironment().redisUrl, services.keyPrefix);
     const phone = await newSession(services.api);
     const tablet = await logIn(services.api, phone.email);
     const otherUser = await newSession(services.api);

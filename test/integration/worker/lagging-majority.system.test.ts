@@ -10,12 +10,12 @@ import { createReconcile } from '../../../services/worker/src/deny-list/reconcil
 import { type Account, logOut, newSession, type TokenPair } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { newSessionDocument } from '../../support/api/session-document.ts';
-import { serviceEnvironment } from '../../support/api/test-api.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway/gateway-fixture.ts';
 import { openGreeted } from '../../support/gateway/push-client.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 import { keepPrimary, stopReplication } from '../../support/stores/stop-replication.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 import { commitEvent, newEvent } from '../../support/worker/worker-events.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newEmail, newSession } from '../../support/api/accounts.ts';
 import { changeEmail } from '../../support/api/codes.ts';
-import { testEnvironment, uniqueName } from '../../support/api/test-api.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { type ErasureFixture, openErasureFixture } from '../../support/worker/erasure-fixture.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { startTestWorker } from '../../support/worker/worker-service.ts';

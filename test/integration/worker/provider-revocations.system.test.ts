@@ -6,7 +6,7 @@ import { newSession, password } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { confirmReset, requestReset } from '../../support/api/codes.ts';
 import { exchangingEntry, newPerson, requestProviderLogin, unlinkIdentity } from '../../support/api/providers.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { startWorkerProcess } from '../../support/processes/service-process.ts';
 import { recordLog } from '../../support/recorded-log.ts';
 import { orderDeletion } from '../../support/worker/erasure-fixture.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   issuer = await startProvider();
   const IDENTITY_PROVIDERS = JSON.stringify([exchangingEntry(issuer)]);
   api = await startTestApi({ IDENTITY_PROVIDERS, ACCOUNT_DELETION_GRACE_DAYS: '0' });
-  env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, EVENT_SUBSCRIBERS: '[]', IDENTITY_PROVIDERS };
+  env = { ...api.env, EVENT_SUBSCRIBERS: '[]', IDENTITY_PROVIDERS };
   worker = await startTestWorker(env, log.logger);
 });
 beforeEach(() => issuer.behave({}, 'revoke'));

@@ -4,7 +4,7 @@ import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createQueueCapacity } from '../../../services/worker/src/delivery/queue-capacity.ts';
-import { uniqueName } from '../../support/api/test-api.ts';
+import { uniqueName } from '../../support/test-environment.ts';
 
 const names = ['analytics', 'billing', 'catering'];
 

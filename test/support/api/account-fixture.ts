@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { CodePurpose } from '@auth-account/contracts/events';
 import type { Stores } from '@auth-account/stores';
 import { codeEmail } from '@auth-account/stores/challenges';
@@ -17,25 +16,14 @@ import {
   type Reauthenticate,
 } from '../../../services/api/src/usecases/step-up/reauthenticate.ts';
 import { storesOf } from '../stores/stores-of.ts';
+import { newChallengeDocument } from './challenge-document.ts';
 import { openUseCaseFixture, recordedAttempt, type UseCaseFixture } from './use-case-fixture.ts';
 
 /** Dependencies of the use cases of an account's life. */
 export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<UseCaseFixture, ShownParts> {
   readonly codes: ReturnType<typeof createEmailCodes>;
   readonly warnOfGuesses: WarnOfGuesses;
-  readonly limits: Pick<
-    Limits,
-    | 'tryCode'
-    | 'askForCode'
-    | 'requestCode'
-    | 'guess'
-    | 'logIn'
-    | 'registered'
-    | 'moved'
-    | 'proved'
-    | 'verified'
-    | 'orderDeletion'
-  >;
+  readonly limits: ReturnType<typeof recordingLimits>;
   readonly hasher: PasswordHasher;
   readonly ids: Ids;
   readonly requestCode: RequestCode;
@@ -46,19 +34,7 @@ export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<Us
 type ShownParts = 'users' | 'sessions' | 'transaction' | 'commit' | 'audit' | 'announce' | 'now';
 
 /** The fixture of the use cases of sessions, with codes, limits and events. */
-export interface AccountFixture extends UseCaseFixture {
-  readonly deps: AccountDeps;
-  /** The keys of codes. */
-  readonly keys: KeySource & { use(source: KeySource): void };
-  /** Calls to the limits, in order. */
-  readonly limitCalls: unknown[];
-  /** Stores an open challenge of the user, and returns it with its code. */
-  challenge(user: UserDocument, purpose: CodePurpose, fields?: Partial<ChallengeDocument>): Promise<RequestedCode>;
-  storedUser(userId: string): Promise<UserDocument | null>;
-  storedChallenge(challengeId: string): Promise<ChallengeDocument | null>;
-  /** Returns the rows of the outbox, in the order of their writing. */
-  rows(): Promise<OutboxDocument[]>;
-}
+export type AccountFixture = Awaited<ReturnType<typeof openAccountFixture>>;
 
 /** Body with which the holder of the mailbox confirms the challenge. */
 export interface RequestedCode {
@@ -80,7 +56,7 @@ const hasher: PasswordHasher = {
 };
 
 /** Creates limits that allow everything, and record each call in `limitCalls`. */
-function recordingLimits(limitCalls: unknown[]): AccountDeps['limits'] {
+function recordingLimits(limitCalls: unknown[]) {
   const guess = async (email: string) => {
     limitCalls.push(email);
     return recordedAttempt(limitCalls);
@@ -96,10 +72,10 @@ function recordingLimits(limitCalls: unknown[]): AccountDeps['limits'] {
     proved: async (email) => void limitCalls.push(['proved', email]),
     verified: async (email) => void limitCalls.push(['verified', email]),
     orderDeletion: async ({ email }) => void limitCalls.push(['deletion', email]),
-  };
+  } satisfies Partial<Limits>;
 }
 
-export async function openAccountFixture(): Promise<AccountFixture> {
+export async function openAccountFixture() {
   const fixture = await openUseCaseFixture();
   const { collections, audit, announce, now, transaction, commit } = fixture;
   // Creating a collection in a transaction takes a lock, and other transactions would wait for it.
@@ -137,40 +113,32 @@ export async function openAccountFixture(): Promise<AccountFixture> {
   return {
     ...fixture,
     deps,
+    /** The keys of codes. */
     keys,
+    /** Calls to the limits, in order. */
     limitCalls,
-    async challenge(user, purpose, fields = {}) {
-      const challenge = { ...newChallenge(user._id, purpose, codes.currentKid, now()), ...fields };
+    /** Stores an open challenge of the user, and returns it with its code. */
+    async challenge(
+      user: UserDocument,
+      purpose: CodePurpose,
+      fields: Partial<ChallengeDocument> = {},
+    ): Promise<RequestedCode> {
+      const parts = { purpose, user_id: user._id, kid: codes.currentKid, ...fields };
+      // Its mail was sent a minute ago.
+      const challenge = newChallengeDocument(new Date(now().getTime() - 60_000), parts);
       await collections.challenges.insertOne(challenge);
       const { _id: challengeId, kid, user_id: userId } = challenge;
       const emailKey = codeEmail(user, purpose)?.emailKey ?? 'nobody';
       return { challenge_id: challengeId, code: codes.codeOf({ kid, challengeId, purpose, userId, emailKey }) };
     },
-    storedUser: (_id) => collections.users.findOne({ _id }),
-    storedChallenge: (_id) => collections.challenges.findOne({ _id }),
-    rows: () => collections.outbox.find().sort({ _id: 1 }).toArray(),
+    storedUser: (_id: string) => collections.users.findOne({ _id }),
+    storedChallenge: (_id: string) => collections.challenges.findOne({ _id }),
+    /** Returns the rows of the outbox, in the order of their writing. */
+    rows: (): Promise<OutboxDocument[]> => collections.outbox.find().sort({ _id: 1 }).toArray(),
     async clear() {
       limitCalls.splice(0);
       source = { current: () => set, reread: async () => undefined };
       await Promise.all([fixture.clear(), collections.challenges.deleteMany(), collections.invites.deleteMany()]);
     },
-  };
-}
-
-/** Returns an open challenge whose mail was sent a minute ago. */
-function newChallenge(user_id: string, purpose: CodePurpose, kid: string, at: Date): ChallengeDocument {
-  const later = (seconds: number) => new Date(at.getTime() + seconds * 1_000);
-  return {
-    _id: randomUUID(),
-    purpose,
-    user_id,
-    kid,
-    tries_left: 5,
-    resends_left: 3,
-    resend_at: at,
-    created_at: later(-60),
-    expires_at: later(540),
-    ended_at: null,
-    purge_at: later(86_340),
   };
 }

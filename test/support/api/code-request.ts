@@ -5,6 +5,7 @@ import { createEmailCodes, loadKeyFile } from '@auth-account/tokens';
 import { testEnvironment } from '../test-environment.ts';
 import { newCodeRequest } from '../worker/worker-events.ts';
 import type { WorkerFixture } from '../worker/worker-fixture.ts';
+import { newChallengeDocument } from './challenge-document.ts';
 import { newUserDocument } from './use-case-fixture.ts';
 
 /** Stores a user and an open challenge. Returns the event that requests a mail with its code, and the code. */
@@ -17,20 +18,11 @@ export async function askForCode(
   const user: UserDocument = { ...newUserDocument(new Date()), ...person };
   const event = newCodeRequest(undefined, { user_id: user._id, purpose: change.purpose ?? 'password_reset' });
   const { challenge_id, purpose, expires_at } = event.data;
-  const challenge: ChallengeDocument = {
-    _id: challenge_id,
-    purpose,
-    user_id: user._id,
-    kid: keys.keys[0].kid,
-    tries_left: 5,
-    resends_left: 3,
-    resend_at: new Date(),
-    created_at: new Date(),
+  const challenge = newChallengeDocument(new Date(), {
+    ...{ _id: challenge_id, purpose, user_id: user._id, kid: keys.keys[0].kid, resend_at: new Date() },
     expires_at: new Date(expires_at),
-    ended_at: null,
-    purge_at: new Date(Date.now() + 3_600_000),
     ...change,
-  };
+  });
   await collections.users.insertOne(user);
   await collections.challenges.insertOne(challenge);
   const to = purpose === 'email_change' ? (user.pending_email ?? '') : user.email;

@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { codeEmail } from '@auth-account/stores/challenges';
 import { createEmailChangeTokens, createEmailCodes, createRemovalStopTokens, loadKeyFile } from '@auth-account/tokens';
 import type { Answer } from '../http-client.ts';
+import { testEnvironment } from '../test-environment.ts';
 import { password } from './accounts.ts';
 import { type ApiDriver, bearer, type Caller, dataOf } from './api-driver.ts';
 import type { GroupApi } from './groups.ts';
-import { type TestApi, testEnvironment } from './test-api.ts';
+import type { TestApi } from './test-api.ts';
 
 const serverKeys = () => loadKeyFile(join(testEnvironment().keysDir, 'server-keys.json'));
 

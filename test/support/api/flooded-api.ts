@@ -2,7 +2,8 @@ import { findFreePort, type LocalService, runMigrations, startService } from '@a
 import { MongoClient } from 'mongodb';
 import { send } from '../http-client.ts';
 import { openGuardedFolder } from '../processes/create-process-guard.ts';
-import { serviceEnvironment, uniqueName } from './test-api.ts';
+import { serviceEnvironment } from '../service-environment.ts';
+import { uniqueName } from '../test-environment.ts';
 
 /** An api process as in production, with a separate database. */
 export interface FloodedApi {

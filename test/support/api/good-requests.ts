@@ -1,6 +1,7 @@
 import type { RouteName } from '@auth-account/contracts';
+import { completeDenyListOf } from '../gateway/gateway-fixture.ts';
 import type { Answer } from '../http-client.ts';
-import { completeDenyList, internalServiceCredential } from '../verifier/internal-services.ts';
+import { internalServiceCredential } from '../verifier/internal-services.ts';
 import { logIn, newEmail, newSession, password, registerAccount } from './accounts.ts';
 import { type ApiDriver, bearer, requestTo } from './api-driver.ts';
 import { createAuthenticator } from './authenticator.ts';
@@ -214,7 +215,7 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
     return { params: { token: await insertInvite(on, owner.home_group_id) }, headers: bearer(owner) };
   },
   async readRevocations(on) {
-    await completeDenyList(on.keyPrefix);
+    await completeDenyListOf(on.keyPrefix);
     const headers = bearer(internalServiceCredential());
     return { headers, body: { nonce: 'Zq3v1p8mXo2c7Jt5kW9rYA', cursor: '0.none' } };
   },

@@ -11,8 +11,6 @@ import type { TestApi } from './test-api.ts';
 /** The part of an api that these functions need. */
 export type GroupApi = ApiDriver & Pick<TestApi, 'collections'>;
 
-export { cheapHashes } from '../test-environment.ts';
-
 export const currentGroup = (api: ApiDriver, caller: Caller): Promise<Answer> => api.findCurrentGroup(bearer(caller));
 
 export const leave = (api: ApiDriver, caller: Caller): Promise<Answer> => api.leaveGroup(bearer(caller));

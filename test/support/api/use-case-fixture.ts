@@ -1,13 +1,11 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import {
-  type Collections,
   collectionsOf,
   createTransactionRunner,
   type PresentUser,
   type RunTransaction,
   type SessionStore,
-  type UserStore,
 } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import {
@@ -19,16 +17,12 @@ import {
 } from '@auth-account/tokens';
 import type { KeySet, VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { Binary, MongoClient } from 'mongodb';
-import type { Announcement, IsDenied } from '../../../services/api/src/announcements/announce.ts';
-import { type Commit, type CommitDeps, createCommit } from '../../../services/api/src/announcements/commit.ts';
+import type { Announcement } from '../../../services/api/src/announcements/announce.ts';
+import { type CommitDeps, createCommit } from '../../../services/api/src/announcements/commit.ts';
 import type { Audit } from '../../../services/api/src/audit/audit.ts';
 import type { LoginAttempt } from '../../../services/api/src/limits/limits.ts';
 import type { RequestOrigin } from '../../../services/api/src/request/request-origin.ts';
-import {
-  createIssueTokens,
-  type IssueTokens,
-  precomputedHashes,
-} from '../../../services/api/src/usecases/sessions/session.ts';
+import { createIssueTokens, precomputedHashes } from '../../../services/api/src/usecases/sessions/session.ts';
 import { storesOf } from '../stores/stores-of.ts';
 import { testEnvironment, uniqueName } from '../test-environment.ts';
 import { newSessionDocument } from './session-document.ts';
@@ -37,47 +31,7 @@ import { newSessionDocument } from './session-document.ts';
  * Everything around the use cases of sessions: real stores and tokens, a clock that stands still, and a record of their
  * announcements and audit events.
  */
-export interface UseCaseFixture {
-  readonly mongo: MongoClient;
-  readonly collections: Collections;
-  readonly users: UserStore;
-  readonly sessions: SessionStore;
-  /** Also calls `isCommitted` after the work was rolled back and after the commit (see {@link verdicts}). */
-  readonly transaction: RunTransaction;
-  /** Commits by these transactions. */
-  readonly commit: Commit;
-  commitWith(deps: Partial<CommitDeps>): Commit;
-  /** Published events, in order. The event of a code may be published after its test has ended. */
-  readonly published: AuthEvent[];
-  /** Messages to apps, in order. */
-  readonly messages: Parameters<CommitDeps['notifySessions']>[];
-  /** Results of `isCommitted` for each transaction, before and after its commit. */
-  readonly verdicts: boolean[];
-  /** Keys of refresh tokens. */
-  readonly refreshKeys: KeySet;
-  readonly refreshTokens: RefreshTokens;
-  readonly issueTokens: IssueTokens;
-  readonly audit: Audit;
-  /** Audit events, in order. */
-  readonly audited: Parameters<Audit>[];
-  readonly announce: (announcement: Announcement) => Promise<void>;
-  readonly announced: Announcement[];
-  /** Finds no denial. */
-  readonly isDenied: IsDenied;
-  readonly origin: RequestOrigin;
-  readonly now: () => Date;
-  /** Moves the clock. */
-  pass(ms: number): void;
-  /** Stores a live session, and returns it with its newest refresh token. */
-  session(fields?: Partial<SessionDocument>): Promise<StoredSession>;
-  /** Stores an account, and returns it as if nothing of it were due. */
-  user(fields?: Partial<UserDocument>): Promise<PresentUser>;
-  tokenOf(document: SessionDocument, generation?: number): string;
-  asStored(sessionId: string): Promise<SessionDocument | null>;
-  /** Forgets what was recorded, and empties the collections. */
-  clear(): Promise<void>;
-  close(): Promise<void>;
-}
+export type UseCaseFixture = Awaited<ReturnType<typeof openUseCaseFixture>>;
 
 export interface StoredSession {
   readonly document: SessionDocument;
@@ -116,7 +70,7 @@ export function readsOf({ sessions }: Pick<UseCaseFixture, 'sessions'>) {
 /** SHA-256, base64url: a session's stored hash of its newest token. */
 export const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
 
-export async function openUseCaseFixture(): Promise<UseCaseFixture> {
+export async function openUseCaseFixture() {
   const mongo = new MongoClient(testEnvironment().mongodbUri);
   const db = mongo.db(uniqueName());
   const collections = collectionsOf(db);
@@ -148,26 +102,31 @@ export async function openUseCaseFixture(): Promise<UseCaseFixture> {
     refreshKeys,
     refreshTokens,
     issueTokens: createIssueTokens({ signAccessToken, refreshTokens, accessTokenTtlSeconds, pushPublicUrl, now }),
+    /** Finds no denial. */
     isDenied: async () => false,
-    origin: { requestId: 'request-1', network: '192.0.2.1' },
+    origin: { requestId: 'request-1', network: '192.0.2.1' } as RequestOrigin,
     now,
-    pass(ms) {
+    /** Moves the clock. */
+    pass(ms: number) {
       time += ms;
     },
-    async session(fields = {}) {
+    /** Stores a live session, and returns it with its newest refresh token. */
+    async session(fields: Partial<SessionDocument> = {}): Promise<StoredSession> {
       const made: SessionDocument = { ...sessionDocumentOf(refreshTokens.currentKid, now()), ...fields };
       const token = refreshTokens.hasKey(made.kid) ? tokenOf(made) : '';
       const document = { ...made, token: hashOf(token), ...precomputedOf(refreshTokens, made) };
       await collections.sessions.insertOne(document);
       return { document, token };
     },
-    async user(fields = {}) {
+    /** Stores an account, and returns it as if nothing of it were due. */
+    async user(fields: Partial<UserDocument> = {}): Promise<PresentUser> {
       const made: PresentUser = { ...newUserDocument(now()), ...fields };
       await collections.users.insertOne(made);
       return made;
     },
     tokenOf,
-    asStored: (_id) => collections.sessions.findOne({ _id }),
+    asStored: (_id: string) => collections.sessions.findOne({ _id }),
+    /** Forgets what was recorded, and empties the collections. */
     async clear() {
       const { audited, announced, published, messages, verdicts } = recorded;
       for (const list of [audited, announced, published, messages, verdicts]) list.splice(0);
@@ -222,8 +181,10 @@ function sessionDocumentOf(kid: string, at: Date): SessionDocument {
 function recordingCommit(mongo: MongoClient, stores: Pick<CommitDeps, 'outbox' | 'sessions' | 'users'>) {
   const audited: Parameters<Audit>[] = [];
   const announced: Announcement[] = [];
+  /** The event of a code may be published after its test has ended. */
   const published: AuthEvent[] = [];
-  const messages: UseCaseFixture['messages'] = [];
+  /** Messages to apps. */
+  const messages: Parameters<CommitDeps['notifySessions']>[] = [];
   const verdicts: boolean[] = [];
   const audit: Audit = (...event) => audited.push(event);
   const announce = async (announcement: Announcement) => void announced.push(announcement);

@@ -16,12 +16,11 @@ import { type Sessions, sessions } from '@auth-account/client/sessions';
 import { type StepUp, stepUp } from '@auth-account/client/step-up';
 import { newEmail, password } from '../api/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../api/authenticator.ts';
-import { cheapHashes } from '../api/groups.ts';
 import { appOrigin } from '../api/passkeys.ts';
-import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from '../api/test-api.ts';
+import type { TestApi } from '../api/test-api.ts';
 import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.ts';
-import { eventually } from '../worker/worker-fixture.ts';
-import { startTestWorker, type TestWorker } from '../worker/worker-service.ts';
+import { startTestServices, type TestServicesOptions } from '../processes/test-services.ts';
+import type { Environment } from '../service-environment.ts';
 import { createLossyNetwork, type LossyNetwork, type RecordedSockets, recordSockets } from './app-network.ts';
 import { createHurriedTimers } from './hurried-timers.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
@@ -75,39 +74,11 @@ export interface ClientFixture {
   close(): Promise<void>;
 }
 
-/** The three services on one database and key prefix. */
-export interface ClientServices {
-  readonly api: TestApi;
-  readonly gateway: TestGateway;
-  readonly gatewayEnv: Readonly<Record<string, string>>;
-  readonly worker: TestWorker;
-}
-
-/** Starts the three services. `now`: the clock of api and gateway. */
-export async function startClientServices(
-  env: Readonly<Record<string, string>>,
-  overrides: { readonly now?: () => number } = {},
-): Promise<ClientServices> {
-  const name = uniqueName();
-  const gatewayEnv = { ...serviceEnvironment(name), DRAIN_SECONDS: '0' };
-  const gateway = await startTestGateway({ env: gatewayEnv }, {}, overrides);
-  const apiEnv = {
-    ...cheapHashes,
-    MONGODB_DATABASE: name,
-    KEY_PREFIX: name,
-    PUSH_PUBLIC_URL: gateway.base,
-    LOGIN_ACCOUNT_FREE_FAILURES: '1000000',
-    LOGIN_FREE_FAILURES: '15',
-    ...env,
-  };
-  const api = await startTestApi(apiEnv, overrides);
-  const worker = await startTestWorker({
-    ...serviceEnvironment(name),
-    EVENT_SUBSCRIBERS: '[]',
-    DENY_LIST_INTERVAL_MS: '1000',
-  });
-  await eventually('the gateway is ready', async () => (await gateway.unreadiness()).length === 0);
-  return { gateway, gatewayEnv, api, worker };
+/** Starts the three services with settings that fit apps. `now`: the clock of api and gateway. */
+export function startClientServices(env: Environment, overrides: Pick<TestServicesOptions, 'now'> = {}) {
+  const failures = { LOGIN_ACCOUNT_FREE_FAILURES: '1000000', LOGIN_FREE_FAILURES: '15' };
+  const worker = { DENY_LIST_INTERVAL_MS: '1000' };
+  return startTestServices({ ...failures, EVENT_SUBSCRIBERS: '[]', ...env }, { worker, ...overrides });
 }
 
 const newPhone = () => createAuthenticator({ origin: appOrigin });
@@ -118,8 +89,9 @@ const bridgeOf = (authenticator: Authenticator): PasskeyBridge => ({
 });
 
 export async function openClientFixture(env: Readonly<Record<string, string>> = {}): Promise<ClientFixture> {
-  const { gatewayEnv, api, worker, ...started } = await startClientServices(env);
-  let { gateway } = started;
+  const services = await startClientServices(env);
+  const { api, closing } = services;
+  let { gateway } = services;
   const clients: AuthClient[] = [];
 
   function app(options: Partial<AuthClientOptions> = {}, storage = createMemoryStorage(), phone = newPhone()): TestApp {
@@ -175,14 +147,12 @@ export async function openClientFixture(env: Readonly<Record<string, string>> = 
     },
     async replaceGateway() {
       const former = gateway;
-      gateway = await startTestGateway({ env: gatewayEnv });
+      gateway = closing(await startTestGateway(services));
       await former.close();
     },
     async close() {
       for (const client of clients) client.close();
-      await worker.close();
-      await api.close();
-      await gateway.close();
+      await services.close();
     },
   };
 }

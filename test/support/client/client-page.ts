@@ -5,17 +5,6 @@ import { testIssuer } from '../api/device-key.ts';
 import { bundleClient } from './client-bundle.ts';
 
 /**
- * A web server with a page that loads the client. Like an ingress, it stands before an api, so both have one origin. It
- * removes `/prefix` from the paths that it passes on.
- */
-export interface ClientPage {
-  readonly url: string;
-  /** Paths of the requests to the api. */
-  readonly requests: string[];
-  close(): Promise<void>;
-}
-
-/**
  * `skipMs` in the page moves its monotonic clock. With `?bound` the page binds its sessions to a key, and with `?api=` it
  * calls an api on another origin.
  */
@@ -40,8 +29,13 @@ const modules = [
   ...['groups/account', 'groups/passkeys', 'groups/second-factor'],
 ];
 
-/** Starts the web server. The api may start after it. */
-export async function startClientPage(apiBase: () => string): Promise<ClientPage> {
+export type ClientPage = Awaited<ReturnType<typeof startClientPage>>;
+
+/**
+ * Starts a web server with a page that loads the client. Like an ingress, it stands before an api, so both have one
+ * origin. It removes `/prefix` from the paths that it passes on. The api may start after it.
+ */
+export async function startClientPage(apiBase: () => string) {
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
     '/': ['text/html', '<!doctype html><title>The client</title><script type="module" src="/page.js"></script>'],
     '/page.js': ['text/javascript', script],
@@ -79,6 +73,7 @@ export async function startClientPage(apiBase: () => string): Promise<ClientPage
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    /** Paths of the requests to the api. */
     requests,
     async close() {
       server.closeAllConnections();

@@ -1,18 +1,11 @@
-import type { Timers } from '@auth-account/client';
-
 /**
- * Timers for tests. A timer of up to 5 s takes a hundredth of its time. Longer timers are time-outs, and run only by
- * `runLong`.
+ * Creates timers for tests. A timer of up to 5 s takes a hundredth of its time. Longer timers are time-outs, and run
+ * only by `runLong`.
  */
-export interface HurriedTimers extends Timers {
-  /** Runs every timer of more than 5 s now. */
-  runLong(): void;
-}
-
-export function createHurriedTimers(): HurriedTimers {
+export function createHurriedTimers() {
   const long = new Set<() => void>();
   return {
-    after(ms, work) {
+    after(ms: number, work: () => void) {
       const isLong = ms > 5_000;
       const run = () => {
         long.delete(run);
@@ -26,6 +19,7 @@ export function createHurriedTimers(): HurriedTimers {
         clearTimeout(timer);
       };
     },
+    /** Runs every timer of more than 5 s now. */
     runLong() {
       for (const run of [...long]) run();
     },

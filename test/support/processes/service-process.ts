@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { mainOf, nodeFor, type ServiceName } from '@auth-account/local-stack';
-import { gatewayEnvironment } from '../api/test-api.ts';
+import { gatewayEnvironment } from '../service-environment.ts';
 import { processEnvironment } from './process-environment.ts';
 
 /** Exit code or signal of a process. */

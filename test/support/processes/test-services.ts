@@ -1,22 +1,15 @@
-import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from '../api/test-api.ts';
-import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.ts';
+import type { Logger } from '@auth-account/telemetry';
+import { startApiOn } from '../api/test-api.ts';
+import { startWhole } from '../closing.ts';
+import { openFixture, quietLogger } from '../fixture.ts';
+import { startReadyGateway } from '../gateway/gateway-fixture.ts';
 import { openGreeted, refusalOf, type StreamClient } from '../gateway/push-client.ts';
-import { type Receiver, startReceiver } from '../worker/worker-receiver.ts';
-import { startTestWorker, type TestWorker } from '../worker/worker-service.ts';
+import type { Environment } from '../service-environment.ts';
+import { startReceiver } from '../worker/worker-receiver.ts';
+import { startTestWorker } from '../worker/worker-service.ts';
 
-/** The three services in this process, with a separate database and key prefix. */
-export interface TestServices {
-  /** `KEY_PREFIX` and the database's name. */
-  readonly name: string;
-  readonly api: TestApi;
-  readonly gateway: TestGateway;
-  readonly worker: TestWorker;
-  readonly receiver: Receiver;
-  openStream(tokens: StreamTokens): Promise<StreamClient>;
-  /** Returns the status with which the gateway refuses this handshake. Throws if it opens a stream. */
-  refusal(tokens: StreamTokens): Promise<number>;
-  close(): Promise<void>;
-}
+/** The three services and a subscriber in this process, on a fixture. */
+export type TestServices = Awaited<ReturnType<typeof startTestServices>>;
 
 export interface StreamTokens {
   readonly access_token: string;
@@ -24,38 +17,44 @@ export interface StreamTokens {
   readonly push_stream_path: string;
 }
 
+export interface TestServicesOptions {
+  /** Settings of the worker alone. */
+  readonly worker?: Environment;
+  /** The clock of api and gateway. */
+  readonly now?: () => number;
+  readonly logger?: (service: string) => Logger;
+}
+
 /**
- * `settings` override the environment of a test. `only` overrides the result for one service, for example with another
- * URL of Redis.
+ * Starts the services or nothing, and waits until the gateway is ready. The worker delivers events to the receiver,
+ * unless `settings`, which override the environment of a test, name other subscribers.
  */
-export async function startTestServices(
-  settings: Readonly<Record<string, string>> = {},
-  only: Readonly<Partial<Record<'api' | 'gateway' | 'worker', Readonly<Record<string, string>>>>> = {},
-): Promise<TestServices> {
-  const name = uniqueName();
-  const receiver = await startReceiver('analytics');
-  const env = { ...serviceEnvironment(name), EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber]), ...settings };
-  const api = await startTestApi({ ...env, ...only.api });
-  const worker = await startTestWorker({ ...env, ...only.worker });
-  const gateway = await startTestGateway({ env }, { ...only.gateway });
-  return {
-    name,
-    api,
-    gateway,
-    worker,
-    receiver,
-    openStream: ({ push_stream_path, access_token }) =>
-      openGreeted(gateway.base + push_stream_path, { token: access_token }),
-    async refusal({ session_id, access_token }) {
-      return (await refusalOf(gateway.base, { sessionId: session_id, token: access_token })).status;
-    },
-    async close() {
-      await gateway.close();
-      await worker.close();
-      await api.close();
-      await receiver.close();
-    },
-  };
+export function startTestServices(settings: Environment = {}, options: TestServicesOptions = {}) {
+  const { worker: ofWorker, logger = quietLogger, ...clock } = options;
+  return startWhole(async (endings) => {
+    const receiver = await startReceiver('analytics');
+    endings.push(receiver.close);
+    const EVENT_SUBSCRIBERS = JSON.stringify([receiver.subscriber]);
+    const fixture = await openFixture({ EVENT_SUBSCRIBERS, DRAIN_SECONDS: '0', ...settings });
+    endings.push(fixture.close);
+    const { env, closing } = fixture;
+    const worker = closing(await startTestWorker({ ...env, ...ofWorker }, logger('worker')));
+    const gateway = closing(await startReadyGateway({ env }, {}, clock, logger('push-gateway')));
+    const api = await startApiOn(fixture, { PUSH_PUBLIC_URL: gateway.base }, clock, logger('api'));
+    return {
+      ...fixture,
+      api,
+      gateway,
+      worker,
+      receiver,
+      openStream: ({ push_stream_path, access_token }: Omit<StreamTokens, 'session_id'>): Promise<StreamClient> =>
+        openGreeted(gateway.base + push_stream_path, { token: access_token }),
+      /** Returns the status with which the gateway refuses this handshake. Throws if it opens a stream. */
+      async refusal({ session_id, access_token }: StreamTokens): Promise<number> {
+        return (await refusalOf(gateway.base, { sessionId: session_id, token: access_token })).status;
+      },
+    };
+  });
 }
 
 /** Opens a stream as an app does, which tries again if the connection is lost before `hello`. */

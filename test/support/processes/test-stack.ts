@@ -1,53 +1,25 @@
-import {
-  findFreePort,
-  type LocalRedis,
-  type LocalService,
-  type ServiceName,
-  startRedis,
-  startService,
-} from '@auth-account/local-stack';
-import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
+import { findFreePort, type ServiceName, startRedis, startService } from '@auth-account/local-stack';
+import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
-import { type ApiDriver, apiAt } from '../api/api-driver.ts';
-import { gatewayEnvironment, serviceEnvironment, uniqueName } from '../api/test-api.ts';
+import type { TokenPair } from '../api/accounts.ts';
+import { apiAt } from '../api/api-driver.ts';
 import { type Endings, startWhole } from '../closing.ts';
-import { openGreeted, type StreamClient } from '../gateway/push-client.ts';
-import { type Answer, send } from '../http-client.ts';
-import { cheapHashes } from '../test-environment.ts';
-import { type Receiver, startReceiver } from '../worker/worker-receiver.ts';
+import { openGreeted } from '../gateway/push-client.ts';
+import { send } from '../http-client.ts';
+import { type Environment, gatewayEnvironment, serviceEnvironment } from '../service-environment.ts';
+import { cheapHashes, uniqueName } from '../test-environment.ts';
+import { startReceiver } from '../worker/worker-receiver.ts';
 import { openGuardedFolder } from './create-process-guard.ts';
 
 /** The three services as processes, on the shared MongoDB, a separate Redis and a subscriber. */
-export interface TestStack extends ApiDriver {
-  readonly services: Readonly<Record<ServiceName, LocalService>>;
-  /** Port of each service's probes and metrics. */
-  readonly opsPorts: Readonly<Record<ServiceName, string>>;
-  readonly redis: LocalRedis;
-  readonly receiver: Receiver;
-  /** URL of the api for apps. */
-  readonly apiUrl: string;
-  /** URL of the gateway for apps: `ws://…`. */
-  readonly pushUrl: string;
-  readonly collections: Collections;
-  /** Output of the services, by service. */
-  readonly logs: Readonly<Record<ServiceName, string[]>>;
-  /** Requests `/readyz` or `/metrics` of a service. */
-  ops(service: ServiceName, path: string): Promise<Answer>;
-  openStream(tokens: { readonly push_stream_path: string; readonly access_token: string }): Promise<StreamClient>;
-  close(): Promise<void>;
-}
+export type TestStack = Awaited<ReturnType<typeof startTestStack>>;
 
 const names = ['api', 'push-gateway', 'worker'] as const satisfies readonly ServiceName[];
 
 /** Starts the whole stack or nothing: if a part fails to start, the parts before it are ended. */
-export function startTestStack(settings: Readonly<Record<string, string>> = {}): Promise<TestStack> {
-  return startWhole((endings) => startParts(settings, endings));
-}
+export const startTestStack = (settings: Environment = {}) => startWhole((endings) => startParts(settings, endings));
 
-async function startParts(
-  settings: Readonly<Record<string, string>>,
-  endings: Endings,
-): Promise<Omit<TestStack, 'close'>> {
+async function startParts(settings: Environment, endings: Endings) {
   const folder = await openGuardedFolder('stack');
   endings.push(folder.close);
   const name = uniqueName();
@@ -86,21 +58,25 @@ async function startParts(
 
   const opsPorts = { api: ports.API_OPS_PORT, 'push-gateway': ports.PUSH_OPS_PORT, worker: ports.WORKER_OPS_PORT };
   const apiUrl = `http://127.0.0.1:${ports.API_PORT}`;
+  const pushUrl = `ws://127.0.0.1:${ports.PUSH_PORT}`;
   return {
     ...apiAt(apiUrl),
     services,
+    /** Port of each service's probes and metrics. */
     opsPorts,
     redis,
     receiver,
+    /** URL of the api for apps. */
     apiUrl,
-    pushUrl: `ws://127.0.0.1:${ports.PUSH_PORT}`,
+    /** URL of the gateway for apps: `ws://…`. */
+    pushUrl,
     collections: collectionsOf(db),
+    /** Output of the services, by service. */
     logs,
-    ops: (service, path) => send(`http://127.0.0.1:${opsPorts[service]}`, { method: 'GET', path }),
-    openStream: ({ push_stream_path, access_token }) =>
-      withLogs(logs['push-gateway'], () =>
-        openGreeted(`ws://127.0.0.1:${ports.PUSH_PORT}${push_stream_path}`, { token: access_token }),
-      ),
+    /** Requests `/readyz` or `/metrics` of a service. */
+    ops: (service: ServiceName, path: string) => send(`http://127.0.0.1:${opsPorts[service]}`, { method: 'GET', path }),
+    openStream: ({ push_stream_path, access_token }: Pick<TokenPair, 'push_stream_path' | 'access_token'>) =>
+      withLogs(logs['push-gateway'], () => openGreeted(pushUrl + push_stream_path, { token: access_token })),
   };
 }
 

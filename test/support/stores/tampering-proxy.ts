@@ -17,19 +17,13 @@ export interface Passed extends Pick<Answer, 'status' | 'text'> {
 }
 
 /** An attacker between a resource server and the api, who can read and change all traffic. */
-export interface TamperingProxy {
-  readonly base: string;
-  /** Lets `answer` answer each request from now on. Its `forward` asks the api. */
-  tamper(answer: (request: PassingRequest, forward: Forward) => Promise<Passed>): void;
-  /** Passes everything on as it is. */
-  behave(): void;
-  close(): void;
-}
+export type TamperingProxy = Awaited<ReturnType<typeof startTamperingProxy>>;
+type Tamper = (request: PassingRequest, forward: Forward) => Promise<Passed>;
 
-export async function startTamperingProxy(target: string): Promise<TamperingProxy> {
+export async function startTamperingProxy(target: string) {
   const forward: Forward = ({ method, path, headers, body }) => send(target, { method, path, headers, body });
   const pass = (request: PassingRequest) => forward(request);
-  let answer: (request: PassingRequest, forward: Forward) => Promise<Passed> = pass;
+  let answer: Tamper = pass;
   const server = createServer(async (req, res) => {
     const passed: Passed = await answer(await readRequest(req), forward).catch(() => ({ status: 502, text: '{}' }));
     const { status, text, location } = passed;
@@ -38,9 +32,11 @@ export async function startTamperingProxy(target: string): Promise<TamperingProx
   await once(server, 'listening');
   return {
     base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    tamper(next) {
+    /** Lets `next` answer each request from now on. Its `forward` asks the api. */
+    tamper(next: Tamper) {
       answer = next;
     },
+    /** Passes everything on as it is. */
     behave() {
       answer = pass;
     },

@@ -1,31 +1,20 @@
 import { newSession, password } from '../api/accounts.ts';
 import { type ApiDriver, bearer, type Caller, dataOf } from '../api/api-driver.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../api/test-api.ts';
+import { startTestApi, type TestApi } from '../api/test-api.ts';
+import { testEnvironment } from '../test-environment.ts';
 
 /**
  * An api whose accounts are due for erasure as soon as their deletion is ordered, and the environment of its workers.
  */
-export interface ErasureFixture {
-  readonly api: TestApi;
-  readonly env: Readonly<Record<string, string>>;
-  readonly close: TestApi['close'];
-}
+export type ErasureFixture = Awaited<ReturnType<typeof openErasureFixture>>;
 
 /** `appName`: name of the workers' connections to MongoDB, for fail points. */
-export async function openErasureFixture(
-  appName: string,
-  logger?: Parameters<typeof startTestApi>[2],
-): Promise<ErasureFixture> {
+export async function openErasureFixture(appName: string, logger?: Parameters<typeof startTestApi>[2]) {
   const api = await startTestApi({ ACCOUNT_DELETION_GRACE_DAYS: '0' }, {}, logger);
-  const { database, keyPrefix } = api;
-  const env = serviceEnvironment(database);
-  const uri = new URL(env.MONGODB_URI ?? '');
+  const uri = new URL(testEnvironment().mongodbUri);
   uri.searchParams.set('appName', appName);
-  return {
-    api,
-    env: { ...env, KEY_PREFIX: keyPrefix, MONGODB_URI: String(uri), EVENT_SUBSCRIBERS: '[]' },
-    close: api.close,
-  };
+  const env = { ...api.env, MONGODB_URI: String(uri), EVENT_SUBSCRIBERS: '[]' };
+  return { api, env, close: api.close };
 }
 
 /** Orders the deletion of the account. Throws if the answer is not 202. */

@@ -17,23 +17,7 @@ export interface Received {
 }
 
 /** A webhook subscriber on 127.0.0.1 that records its deliveries. */
-export interface Receiver {
-  readonly name: string;
-  /** The receiver's item of EVENT_SUBSCRIBERS. */
-  readonly subscriber: {
-    readonly name: string;
-    readonly kind: 'webhook';
-    readonly url: string;
-    readonly secret: string;
-  };
-  readonly received: readonly Received[];
-  ids(): string[];
-  /** Resolves with the first delivery about the user. */
-  waitFor(userId: string, timeoutMs?: number): Promise<Received>;
-  /** Sets the answer to deliveries from now on. */
-  answerWith(answer: Answer): void;
-  close(): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export type Answer = (response: ServerResponse, received: Received) => void;
 
@@ -54,7 +38,7 @@ export function firstThen(first: Answer, then: Answer): Answer {
 }
 
 /** Returns the milliseconds between the first two deliveries. */
-export function firstPause({ received: [first, second] }: Receiver): number {
+export function firstPause({ received: [first, second] }: Pick<Receiver, 'received'>): number {
   return (second?.at ?? Number.NaN) - (first?.at ?? Number.NaN);
 }
 
@@ -62,7 +46,7 @@ export function firstPause({ received: [first, second] }: Receiver): number {
 export const hang: Answer = () => undefined;
 
 /** Starts a receiver. A delivery without a valid signature (Standard Webhooks) is answered 401 and not kept. */
-export async function startReceiver(name: string, initially: Answer = status(204)): Promise<Receiver> {
+export async function startReceiver(name: string, initially: Answer = status(204)) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const webhook = new Webhook(secret);
   const received: Received[] = [];
@@ -87,10 +71,12 @@ export async function startReceiver(name: string, initially: Answer = status(204
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
   return {
     name,
-    subscriber: { name, kind: 'webhook', url, secret },
+    /** The receiver's item of EVENT_SUBSCRIBERS. */
+    subscriber: { name, kind: 'webhook', url, secret } as const,
     received,
     ids: () => received.map(({ id }) => id),
-    waitFor(userId, timeoutMs = 60_000) {
+    /** Resolves with the first delivery about the user. */
+    waitFor(userId: string, timeoutMs = 60_000): Promise<Received> {
       const { promise, resolve, reject } = Promise.withResolvers<Received>();
       const late = new Error(`no event about ${userId} within ${timeoutMs} ms`);
       const timer = setTimeout(() => reject(late), timeoutMs);
@@ -105,7 +91,8 @@ export async function startReceiver(name: string, initially: Answer = status(204
         waiting.delete(look);
       });
     },
-    answerWith(next) {
+    /** Sets the answer to deliveries from now on. */
+    answerWith(next: Answer) {
       answer = next;
     },
     async close() {

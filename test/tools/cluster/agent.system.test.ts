@@ -1,8 +1,8 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { serviceEnvironment } from '../../support/api/test-api.ts';
 import { startTestGateway } from '../../support/gateway/gateway-fixture.ts';
 import { startTestStack, type TestStack } from '../../support/processes/test-stack.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 import { type AgentClient, openAgentHere } from './agent-client.ts';
 
 let stack: TestStack;

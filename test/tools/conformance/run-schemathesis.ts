@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { routes } from '@auth-account/contracts';
 import { logIn, newSession, password, registerAccount } from '../../support/api/accounts.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
-import { completeDenyList, internalServiceCredential } from '../../support/verifier/internal-services.ts';
+import { completeDenyListOf } from '../../support/gateway/gateway-fixture.ts';
+import { internalServiceCredential } from '../../support/verifier/internal-services.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -62,7 +63,7 @@ export async function runSchemathesis(): Promise<SchemathesisResult> {
     HASH_QUEUE_TIMEOUT_MS: '60000',
     ACCESS_TOKEN_TTL_SECONDS: '86400',
   });
-  await completeDenyList(api.keyPrefix);
+  await completeDenyListOf(api.keyPrefix);
   try {
     const { seeds, accessTokens } = await makeSeeds(api);
     const env = {

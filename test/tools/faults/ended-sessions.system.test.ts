@@ -4,7 +4,6 @@ import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newSession } from '../../support/api/accounts.ts';
-import { serviceEnvironment } from '../../support/api/test-api.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway/gateway-fixture.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
@@ -23,9 +22,8 @@ let denyList: DenyList;
 beforeAll(async () => {
   fixture = await openTokenFixture();
   api = await fixture.start();
-  const env = serviceEnvironment(fixture.database);
-  gateway = await startTestGateway({ env });
-  redis = new Redis(env.REDIS_URL ?? '');
+  gateway = await startTestGateway(fixture);
+  redis = new Redis(fixture.env.REDIS_URL ?? '');
   denyList = createDenyList(redis, redisKeys(fixture.database), denialLifetimeMs(600));
   // No worker repairs the list, so an entry that the tests don't write into it is lost.
   await (await denyList.beginRebuild()).complete();

@@ -9,8 +9,8 @@ import { bearer } from '../../support/api/api-driver.ts';
 import { newDeviceKey } from '../../support/api/device-key.ts';
 import { addPasskey, passkeyLogin } from '../../support/api/passkeys.ts';
 import { newHome, newPerson, requestProviderLogin } from '../../support/api/providers.ts';
-import { serviceEnvironment } from '../../support/api/test-api.ts';
 import type { TestStack } from '../../support/processes/test-stack.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
 
 /** A fault, and the alerts that it must cause. */
 export interface Fault {

@@ -1,0 +1,46 @@
+import { redisKeys } from '@auth-account/redis';
+import { collectionsOf, ensureIndexes } from '@auth-account/stores';
+import { createLogger } from '@auth-account/telemetry';
+import { MongoClient } from 'mongodb';
+import { openParts } from './closing.ts';
+import { type Environment, serviceEnvironment } from './service-environment.ts';
+import { cheapHashes, testEnvironment, uniqueName } from './test-environment.ts';
+
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
+
+/**
+ * Opens a separate database with its indexes, and a separate key prefix, for the services that a test starts with
+ * `env`. `settings` override the environment; the fixture itself uses `mongodbUri`.
+ */
+export async function openFixture(settings: Environment = {}, mongodbUri = testEnvironment().mongodbUri) {
+  const name = uniqueName();
+  const env: Environment = { ...serviceEnvironment(name), ...cheapHashes, MONGODB_URI: mongodbUri, ...settings };
+  const { closing, closeAll } = openParts();
+  const mongo = new MongoClient(mongodbUri);
+  const db = mongo.db(env.MONGODB_DATABASE ?? '');
+  closing({
+    async close() {
+      await db.dropDatabase();
+      await mongo.close();
+    },
+  });
+  await ensureIndexes(db);
+  return {
+    env,
+    /** Name of the database. */
+    database: db.databaseName,
+    keyPrefix: env.KEY_PREFIX ?? '',
+    mongo,
+    db,
+    collections: collectionsOf(db),
+    keys: redisKeys(env.KEY_PREFIX ?? ''),
+    /** Registers a part that ends with the fixture, before those that were registered earlier. */
+    closing,
+    /** Ends what was started, and drops the database. */
+    close: closeAll,
+  };
+}
+
+/** Creates the logger of a service in a test, which writes only if TEST_LOG_LEVEL says so. */
+export const quietLogger = (service: string) =>
+  createLogger({ service, level: process.env.TEST_LOG_LEVEL ?? 'silent' });
