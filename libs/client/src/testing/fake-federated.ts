@@ -14,6 +14,7 @@ import {
   tokensOf,
 } from './fake-logins.ts';
 import {
+  addUser,
   type FakeIdentity,
   type FakeLink,
   type FakeLogin,
@@ -141,7 +142,7 @@ function registered(
   provider_challenge_id: string,
   input: Pick<Body<'logInByProvider'>, 'space_creation_mode' | 'display_name'>,
 ): string {
-  const { users, links, newId, now } = records;
+  const { links, newId } = records;
   const { email, email_verified, name } = person;
   if (email === undefined) throw new FakeRefusal(403, 'ERR-IDENTITY-ADDRESS-REQUIRED');
   const holder = userByEmail(records, email);
@@ -157,11 +158,9 @@ function registered(
   if (mode === undefined)
     throw new FakeRefusal(403, 'ERR-REGISTRATION-REQUIRED', { email, ...(name && { display_name: name }) });
   const account_type = mode === 'CREATE_NEW_OFFICE' ? 'OFFICE' : 'HOME';
-  const ids = { user_id: newId(), home_group_id: newId(), account_type } as const;
-  const facts = { email, email_verified, password: '', display_name, locale: null, created_at: now().toISOString() };
-  users.set(ids.user_id, { ...ids, ...facts } satisfies FakeUser);
-  addIdentity(records, ids.user_id, person);
-  return ids.user_id;
+  const { user_id } = addUser(records, { email, email_verified, display_name, account_type });
+  addIdentity(records, user_id, person);
+  return user_id;
 }
 
 /** Gives a user an identity. Refuses one that another account has. */

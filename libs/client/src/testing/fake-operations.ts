@@ -11,7 +11,7 @@ import {
   FakeRefusal,
   tokensOf,
 } from './fake-logins.ts';
-import { type FakeSession, type FakeUser, parseRefreshToken, rotate, userByEmail } from './fake-records.ts';
+import { addUser, type FakeSession, type FakeUser, parseRefreshToken, rotate, userByEmail } from './fake-records.ts';
 import { demandSecondFactor, trustedDevices } from './fake-sign-in-methods.ts';
 
 /** Creates the operations that have an effect in the fake service. */
@@ -32,7 +32,7 @@ export function createFakeOperations(deps: FakeOperationsDeps): Partial<Record<O
 
 function entranceOf(deps: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
   const { records, endSession, pushUrl } = deps;
-  const { users, sessions, answers, newId, now } = records;
+  const { sessions, answers, now } = records;
   const openSession = createOpenSession(deps);
 
   const tokens = (session: FakeSession) => tokensOf(records, pushUrl, session);
@@ -46,20 +46,10 @@ function entranceOf(deps: FakeOperationsDeps): Partial<Record<OperationName, Fak
       if (earlier) return earlier.data;
       const rejected_email = input.email;
       if (userByEmail(records, input.email)) throw new FakeRefusal(409, 'ERR-EMAIL-ALREADY-EXISTS', { rejected_email });
-      const at = now().toISOString();
       const account_type = input.space_creation_mode === 'CREATE_NEW_OFFICE' ? 'OFFICE' : 'HOME';
-      const ids = { user_id: newId(), home_group_id: newId(), account_type } as const;
       const { email, password } = input;
-      users.set(ids.user_id, {
-        ...ids,
-        email,
-        password,
-        display_name: null,
-        locale: null,
-        created_at: at,
-        email_verified: false,
-      });
-      const data = { ...ids, timestamp: at };
+      const { user_id, home_group_id, created_at } = addUser(records, { email, password, account_type });
+      const data = { user_id, home_group_id, account_type, timestamp: created_at } as const;
       if (idempotencyKey) answers.set(idempotencyKey, { body: text, data });
       return data;
     },

@@ -192,3 +192,14 @@ export function rotate(session: FakeSession, presented: number): boolean {
   } else return false;
   return true;
 }
+
+/** Stores an account as a registration makes it. */
+export function addUser(
+  { users, newId, now }: FakeRecords,
+  facts: Pick<FakeUser, 'email' | 'account_type'> & Partial<FakeUser>,
+): FakeUser {
+  const ids = { user_id: newId(), home_group_id: newId(), created_at: now().toISOString() };
+  const user = { ...ids, password: '', display_name: null, locale: null, email_verified: false, ...facts };
+  users.set(user.user_id, user);
+  return user;
+}

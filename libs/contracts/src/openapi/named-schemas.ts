@@ -1,4 +1,5 @@
 import * as account from '../http/account.ts';
+import * as accountExport from '../http/account-export.ts';
 import * as challenges from '../http/challenges.ts';
 import * as deletion from '../http/deletion.ts';
 import * as emailChange from '../http/email-change.ts';
@@ -40,6 +41,7 @@ const features = [
   federated,
   providerNotice,
   account,
+  accountExport,
   deletion,
   challenges,
   passwordReset,

@@ -1,4 +1,3 @@
-import type { GroupRole } from '@auth-account/contracts';
 import type { ClientSession, Filter } from 'mongodb';
 import type { UserDocument } from '../documents.ts';
 import type { Collections } from '../mongo/collections.ts';
@@ -9,14 +8,10 @@ import { forgottenWith, type LearnedDevice, learn, type SessionDevice } from './
 import { type ChangedFields, type MethodsToRemove, type RemovedMethods, updateAndRemove } from './method-removal.ts';
 import { type PresentUser, presentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
-
-/** Fields that a change of group writes into the user's document. */
-export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at' | 'joined_by'>;
+import { createUserMemberships, touch, type UserMemberships } from './user-memberships.ts';
 
 /** An account that was never stored. */
 export type NewUser = Omit<UserDocument, 'deletes_at' | 'totp'>;
-
-export type Moved = Pick<UserDocument, '_id' | 'joined_by'>;
 
 /** Fields of the user's document that the user sets; null removes a field, and an absent field stays as it is. */
 export type ProfileChange = { readonly [F in 'display_name' | 'locale']?: UserDocument[F] | null | undefined };
@@ -28,9 +23,6 @@ export interface Disabled {
   /** Name of the operator. */
   readonly by: string;
 }
-
-/** A member as the other members of the group see it. */
-export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'display_name' | 'role' | 'joined_at'>;
 
 /** Returns a number that the account's live sessions do not exceed: see `UserDocument.spent_touches`. */
 export function maxLiveSessions({
@@ -61,14 +53,8 @@ const addresseeFields = {
  */
 export type Addressee = PresentUser<Pick<UserDocument, '_id' | keyof typeof addresseeFields>>;
 
-/** Sorts members by the time at which they joined, then by the age of their accounts, oldest first. */
-const eldestFirst = { joined_at: 1, _id: 1 } as const;
-
-/** Update that always changes the document, so that every other transaction that writes it conflicts. */
-const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touches: 1 } });
-
 /** Accounts. */
-export interface UserStore {
+export interface UserStore extends UserMemberships {
   find(userId: string): Promise<PresentUser | undefined>;
   /** Like `find`, but from a state that can't be rolled back: see {@link confirmedRead}. */
   findConfirmed(userId: string): Promise<PresentUser | undefined>;
@@ -79,8 +65,6 @@ export interface UserStore {
    * `EmailChangeStore`.
    */
   isEmailTaken(email: string, now: Date): Promise<boolean>;
-  /** Returns true if the user is in that group now. */
-  isMember(groupId: string, userId: string): Promise<boolean>;
   /** Reads with majority concern, so the result can't be rolled back. */
   exists(userId: string): Promise<boolean>;
   /**
@@ -112,22 +96,7 @@ export interface UserStore {
   touch(userId: string, session: ClientSession): Promise<void>;
   /** Removes the device of a session from the account's known devices. */
   forgetDevice(userId: string, device: SessionDevice, session: ClientSession): Promise<void>;
-  /** Marks every user of the group in the same way, and returns their ids. */
-  touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
-  /**
-   * Moves the user out of the group `from`, and returns how they had joined that group; undefined if the user is not in
-   * it. Logins write the same document, so a concurrent login conflicts and can't keep the claims of the old group.
-   */
-  move(userId: string, from: string, to: Membership, session: ClientSession): Promise<Moved | undefined>;
-  /** Returns true if exactly this move took effect. Reads with majority concern, so the result can't be rolled back. */
-  hasMoved(userId: string, to: Pick<Membership, 'home_group_id' | 'joined_at'>): Promise<boolean>;
-  /** Makes the group's longest-standing member its owner, and returns that member; undefined if the group has none. */
-  promoteEldest(groupId: string, session: ClientSession): Promise<string | undefined>;
-  /** Sets the role of a member of the group; false if the user is not in it. */
-  setRole(userId: string, groupId: string, role: GroupRole, session: ClientSession): Promise<boolean>;
   findDisplayName(userId: string): Promise<string | undefined>;
-  /** Returns the group's members, longest-standing first. */
-  listGroup(groupId: string): Promise<GroupMember[]>;
   /**
    * Writes the fields into the user's document, and removes others. Returns false, and writes nothing, if the email
    * address or a sign-in method has been changed since the document was read, if the fields verify an email address
@@ -169,6 +138,7 @@ export function createUserStore(collections: Collections, now: () => Date): User
   return {
     ...createReads(users, now),
     ...createWrites(users),
+    ...createUserMemberships(users),
     recover(seen, { fields, gone = [], signInMethods, at }, session) {
       const update = changeOf(fields, gone);
       return updateAndRemove(collections, unchangedFilter(seen, fields), update, { signInMethods, at }, session);
@@ -182,11 +152,8 @@ type Reads =
   | 'find'
   | 'findConfirmed'
   | 'isEmailTaken'
-  | 'isMember'
   | 'exists'
-  | 'hasMoved'
   | 'findDisplayName'
-  | 'listGroup'
   | 'isDisabledSince'
   | 'hasPasswordHash';
 
@@ -208,24 +175,12 @@ function createReads(users: Collections['users'], now: () => Date): Pick<UserSto
     async isEmailTaken(email, now) {
       return (await users.findOne(holderOf(email, now), { projection: { _id: 1 } })) !== null;
     },
-    async isMember(groupId, userId) {
-      const member = { _id: userId, home_group_id: groupId };
-      return (await users.findOne(member, { projection: { _id: 1 } })) !== null;
-    },
     async exists(userId) {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
       return (await users.findOne({ _id: userId }, options)) !== null;
     },
-    async hasMoved(userId, { home_group_id, joined_at }) {
-      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
-      return (await users.findOne({ _id: userId, home_group_id, joined_at }, options)) !== null;
-    },
     async findDisplayName(userId) {
       return (await users.findOne({ _id: userId }, { projection: { _id: 0, display_name: 1 } }))?.display_name;
-    },
-    listGroup(groupId) {
-      const projection = { email: 1, display_name: 1, role: 1, joined_at: 1 };
-      return users.find<GroupMember>({ home_group_id: groupId }, { projection }).sort(eldestFirst).toArray();
     },
     async isDisabledSince(userId, at) {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
@@ -249,7 +204,7 @@ function changeOf(fields: ChangedFields, removed: readonly RemovableField[]) {
   return { ...touch(fields), ...(removed.length > 0 && { $unset: gone }) };
 }
 
-function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'recover'> {
+function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'recover' | keyof UserMemberships> {
   return {
     async insert(user, session) {
       await users.insertOne(user, { session });
@@ -273,27 +228,6 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
     async forgetDevice(_id, device, session) {
       const known_devices = { $in: forgottenWith(device) };
       await users.updateOne({ _id, known_devices }, { $pull: { known_devices } }, { session });
-    },
-    async touchGroupSessions(groupId, at, session) {
-      const members = { home_group_id: groupId };
-      // Written first, so that a concurrent login or leave conflicts with this write.
-      await users.updateMany(members, touch({ sessions_changed_at: at }), { session });
-      const found = await users.find(members, { session, projection: { _id: 1 } }).toArray();
-      return found.map(({ _id }) => _id);
-    },
-    async move(userId, from, to, session) {
-      const fields = touch({ ...to, sessions_changed_at: to.joined_at });
-      const update = to.joined_by === undefined ? { ...fields, $unset: { joined_by: true as const } } : fields;
-      const options = { session, returnDocument: 'before', projection: { joined_by: 1 } } as const;
-      return (await users.findOneAndUpdate({ _id: userId, home_group_id: from }, update, options)) ?? undefined;
-    },
-    async promoteEldest(groupId, session) {
-      const options = { session, sort: eldestFirst, projection: { _id: 1 } } as const;
-      return (await users.findOneAndUpdate({ home_group_id: groupId }, { $set: { role: 'owner' } }, options))?._id;
-    },
-    async setRole(userId, groupId, role, session) {
-      const member = { _id: userId, home_group_id: groupId };
-      return (await users.updateOne(member, touch({ role }), { session })).matchedCount === 1;
     },
     async changeIfUnchanged(seen, fields, session, removed = [], enrolled) {
       const waiting: Filter<UserDocument> = enrolled === undefined ? {} : { 'pending_totp.factor_id': enrolled };

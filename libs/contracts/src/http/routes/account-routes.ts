@@ -1,17 +1,19 @@
 import {
-  AccountExportResponse,
   AccountResponse,
   accountExample,
-  accountExportExample,
   ChangeAccountRequest,
   ChangePasswordRequest,
   changeAccountExamples,
   changePasswordExamples,
-  ExportAccountRequest,
-  exportAccountExamples,
   PasswordChangedResponse,
   passwordChangedExample,
 } from '../account.ts';
+import {
+  AccountExportResponse,
+  accountExportExample,
+  ExportAccountRequest,
+  exportAccountExamples,
+} from '../account-export.ts';
 import { RegisterRequest, RegisterResponse, registerExamples, registeredExample } from '../register.ts';
 import type { Route } from '../route.ts';
 import { access, common, commonHeaders, fresh, knownHeaders, refusedStepUp, withoutBody } from './shared.ts';

@@ -1,4 +1,4 @@
-import type { AccountExportResponse, ExportAccountRequest } from '@auth-account/contracts/http/account';
+import type { AccountExportResponse, ExportAccountRequest } from '@auth-account/contracts/http/account-export';
 import { type ExportStores, exportAccount } from '@auth-account/stores/account-export';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';

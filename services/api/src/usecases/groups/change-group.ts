@@ -1,7 +1,7 @@
 import type { GroupStore, InviteStore, SessionStore, UserStore } from '@auth-account/stores';
 import type { GroupDocument } from '@auth-account/stores/documents';
 import type { LeftGroup, MembershipStore } from '@auth-account/stores/memberships';
-import type { Membership } from '@auth-account/stores/users';
+import type { Membership } from '@auth-account/stores/user-memberships';
 import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { AuditEvent } from '../../audit/events.ts';

@@ -2,7 +2,7 @@ import type { AcceptInviteRequest, MembershipResponse } from '@auth-account/cont
 import { AppError } from '@auth-account/errors';
 import { type GroupStore, type InviteState, type InviteStore, inviteState, type UserStore } from '@auth-account/stores';
 import type { InviteDocument } from '@auth-account/stores/documents';
-import type { Membership } from '@auth-account/stores/users';
+import type { Membership } from '@auth-account/stores/user-memberships';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../../limits/limits.ts';
