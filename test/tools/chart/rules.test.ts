@@ -34,6 +34,7 @@ function goodRelease() {
       { name: 'ops', containerPort: 9081 },
     ] as { name?: string; containerPort: number }[],
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } } as Record<string, object>,
+    livenessProbe: {} as object | undefined,
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
@@ -175,6 +176,13 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
   'no pod and no ServiceAccount has a token': [
     ({ pod }) => set(pod, { automountServiceAccountToken: true }),
     ({ account }) => set(account, { automountServiceAccountToken: true }),
+  ],
+  'every Deployment that serves has a liveness probe': [
+    ({ container }) => set(container, { livenessProbe: undefined }),
+  ],
+  'the release makes no Secret': [
+    ({ extra }) =>
+      extra.push({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys', labels: objectLabels('api') } }),
   ],
   'every variable is known to the configuration schemas': [
     ({ configMap }) => set(configMap.data, { LOG_LEVLE: 'info' }),

@@ -88,4 +88,9 @@ export const environmentRules: readonly Rule[] = [
         return open.map(([name]) => `${where}: ${name} is written out`);
       }),
   },
+  {
+    title: 'the release makes no Secret',
+    find: (manifests) =>
+      manifests.filter(({ kind }) => kind === 'Secret').map((secret) => `${nameOf(secret)}: is made by the chart`),
+  },
 ];

@@ -51,4 +51,13 @@ export const podRules: readonly Rule[] = [
   },
   { title: 'every container is restricted and writes nothing to its root', find: eachContainer(findLaxity) },
   { title: 'no pod and no ServiceAccount has a token', find: findTokens },
+  {
+    // kube-score asks for the readiness probe only. The pod of authctl waits for an operator's commands.
+    title: 'every Deployment that serves has a liveness probe',
+    find: (manifests) =>
+      findWorkloads(manifests)
+        .filter(({ manifest, component }) => manifest.kind === 'Deployment' && component !== 'authctl')
+        .filter(({ pod, component }) => !pod.containers.find(({ name }) => name === component)?.livenessProbe)
+        .map(({ manifest }) => `${nameOf(manifest)}: lacks a liveness probe`),
+  },
 ];
