@@ -4,7 +4,11 @@ import { basename, dirname } from 'node:path';
 /** Tests that start services, by the changed path. `$1` is the first group of the pattern. */
 const concerned: readonly (readonly [changed: RegExp, ...tests: string[]])[] = [
   [/^(test\/.+\.test\.ts)$/, '$1'],
-  [/^libs\/contracts\/src\/http\/|^test\/support\/api\/good-requests/, 'test/contract/openapi*', 'test/tools/conformance/*'],
+  [
+    /^libs\/contracts\/src\/http\/|^test\/support\/api\/good-requests/,
+    'test/contract/openapi*',
+    'test/tools/conformance/*',
+  ],
   [/^libs\/contracts\/src\/(?:events|push)\//, 'test/contract/asyncapi*'],
   [/^libs\/(stores|redis|verifier|client)\//, 'test/integration/$1/*'],
   [/^libs\/messaging\//, 'test/integration/redis/*', 'test/integration/worker/{delivery,relay}*'],
