@@ -16,8 +16,7 @@ export async function openFixture(settings: Environment = {}, mongodbUri = testE
   const name = uniqueName();
   const env: Environment = { ...serviceEnvironment(name), ...cheapHashes, MONGODB_URI: mongodbUri, ...settings };
   const { closing, closeAll } = openParts();
-  // What a majority has, as the services' transactions read it: the newest state may come to them a moment later.
-  const mongo = new MongoClient(mongodbUri, { readConcernLevel: 'majority' });
+  const mongo = new MongoClient(mongodbUri);
   const db = mongo.db(env.MONGODB_DATABASE ?? '');
   closing({
     async close() {

@@ -21,7 +21,8 @@ export async function openWorkerFixture(subscribers: readonly object[] = [], red
   for (const queue of queues) queue.on('error', () => undefined);
 
   async function row(event: AuthEvent): Promise<OutboxDocument> {
-    const found = await collections.outbox.findOne({ _id: event.id });
+    // A transaction that follows reads what a majority has, which comes a moment later.
+    const found = await collections.outbox.findOne({ _id: event.id }, { readConcern: 'majority' });
     if (found === null) throw new Error(`there is no outbox row ${event.id}`);
     return found;
   }
