@@ -1,14 +1,8 @@
 import { OperationError, toOperationError } from '@auth-account/operations';
-import {
-  logOutAccount,
-  planDelete,
-  planDisable,
-  planEnable,
-  planPasswordReset,
-  showAccount,
-} from '@auth-account/operations/accounts';
+import { planDelete, planDisable, planEnable, planPasswordReset, showAccount } from '@auth-account/operations/accounts';
 import { listCommands } from '@auth-account/operations/commands';
 import { planReplay } from '@auth-account/operations/events';
+import { logOutAccount } from '@auth-account/operations/sessions';
 import { createTransactionRunner } from '@auth-account/stores';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newUserDocument } from '../../support/api/use-case-fixture.ts';

@@ -4,6 +4,7 @@ import { erasureTime } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import { OperationError } from '../operation-error.ts';
+import { announceEnd, type EndingContext } from './announce-end.ts';
 import {
   type AccountChange,
   type AccountContext,
@@ -12,7 +13,6 @@ import {
   planChange,
   refused,
 } from './change-account.ts';
-import { type EndingContext, endSessions } from './end-sessions.ts';
 
 const { minimum, maximum } = graceDaysLimits;
 const reason = 'account_deleted';
@@ -63,7 +63,7 @@ export async function planDelete(
     const { ended: sessionIds, earlier } = await transaction(work, { isCommitted, hold });
     if (earlier !== undefined) throw scheduledAlready(user_id, earlier);
     const facts = { deletes_at: deletesAt };
-    return endSessions(context, made, { event: 'account.deletion_scheduled', sessionIds, reason, facts });
+    return announceEnd(context, made, { event: 'account.deletion_scheduled', sessionIds, reason, facts });
   };
   return await planChange(context, idOrEmail, { refuse, questionOf, change });
 }

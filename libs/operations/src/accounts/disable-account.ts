@@ -1,7 +1,7 @@
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
+import { announceEnd, type EndingContext } from './announce-end.ts';
 import { type AccountChange, type AccountContext, accountChanged, planChange, refused } from './change-account.ts';
-import { type EndingContext, endSessions } from './end-sessions.ts';
 
 const reason = 'account_disabled';
 
@@ -27,7 +27,7 @@ export function planDisable(context: EndingContext, idOrEmail: string) {
     const hold = stores.sessions.holdOf([user_id]);
     const sessionIds = await transaction(work, { isCommitted, hold });
     const facts = { disabled_at: at };
-    return endSessions(context, made, { event: 'account.disabled', sessionIds, reason, facts });
+    return announceEnd(context, made, { event: 'account.disabled', sessionIds, reason, facts });
   };
   return planChange(context, idOrEmail, { refuse, change });
 }

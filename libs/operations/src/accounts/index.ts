@@ -1,8 +1,8 @@
+export type { EndingContext } from './announce-end.ts';
 export { findGraceDaysFault, planDelete, planRestore } from './delete-account.ts';
 export { planDisable, planEnable } from './disable-account.ts';
-export type { EndingContext } from './end-sessions.ts';
 export { planFactorRemoval, planStopOfFactorRemoval } from './remove-second-factor.ts';
 export { describeCounts, kindsOfSignInMethods, planRemovalOfMethods } from './remove-sign-in-methods.ts';
 export { planPasswordReset } from './reset-password.ts';
-export { logOutAccount, showAccount } from './show-account.ts';
+export { showAccount } from './show-account.ts';
 export { planExport, planUnlock, type UseCounts } from './support-account.ts';

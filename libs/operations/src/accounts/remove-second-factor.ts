@@ -5,8 +5,8 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import { newRemoval } from '@auth-account/stores/factor-removals';
 import type { ClientSession } from 'mongodb';
 import type { OperationError } from '../operation-error.ts';
+import type { EndingContext } from './announce-end.ts';
 import { type AccountChange, accountChanged, describeAccount, planChange, refused } from './change-account.ts';
-import type { EndingContext } from './end-sessions.ts';
 
 type Context = Omit<EndingContext, 'maxTokenSeconds'>;
 

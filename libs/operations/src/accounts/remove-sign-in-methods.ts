@@ -5,8 +5,8 @@ import { countsAnew, nextChangeOfMethods } from '@auth-account/stores/credential
 import type { UserDocument } from '@auth-account/stores/documents';
 import { everAdded, type RemovedMethods } from '@auth-account/stores/method-removals';
 import type { ClientSession } from 'mongodb';
+import { announceEnd, type EndingContext } from './announce-end.ts';
 import { type AccountChange, accountChanged, describeAccount, planChange, refused } from './change-account.ts';
-import { type EndingContext, endSessions } from './end-sessions.ts';
 
 /** The kinds of sign-in methods that an operator removes. */
 export const kindsOfSignInMethods = ['passkeys', 'identities'] as const;
@@ -35,7 +35,7 @@ export function planRemovalOfMethods(
     for (const { audited } of signInMethodsOf(removed, kinds)) made.audit({ ...audited, operator_reason: made.reason });
     const counts = countsOf(removed, kinds);
     const done = { event: 'account.ways_removed', audited: counts, facts: counts };
-    return endSessions(context, made, { ...done, sessionIds, reason });
+    return announceEnd(context, made, { ...done, sessionIds, reason });
   };
   return planChange(context, idOrEmail, { refuse, questionOf, change });
 }

@@ -3,8 +3,8 @@ import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { unusableHash } from '@auth-account/stores/unusable-hash';
 import type { ClientSession } from 'mongodb';
+import { announceEnd, type EndingContext } from './announce-end.ts';
 import { type AccountChange, accountChanged, describeAccount, planChange } from './change-account.ts';
-import { type EndingContext, endSessions } from './end-sessions.ts';
 
 const reason = 'password_changed';
 
@@ -36,7 +36,7 @@ export function planPasswordReset(context: EndingContext, idOrEmail: string) {
     const { sessionIds, invites_revoked } = await transaction(work, { isCommitted, hold });
     const facts = { password_changed_at: at, invites_revoked };
     const audited = { invites_revoked };
-    return endSessions(context, made, { event: 'account.password_voided', audited, sessionIds, reason, facts });
+    return announceEnd(context, made, { event: 'account.password_voided', audited, sessionIds, reason, facts });
   };
   return planChange(context, idOrEmail, { questionOf, change });
 }

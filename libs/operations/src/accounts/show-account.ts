@@ -1,6 +1,5 @@
 import type { IdentityDocument, UserDocument } from '@auth-account/stores/documents';
-import { type OrderOptions, orderForceLogout } from '../commands/forced-logouts.ts';
-import type { Mongo, RedisStore } from '../context.ts';
+import type { Mongo } from '../context.ts';
 import { loadAccount } from './load-account.ts';
 import { limitsOf, type UseCounts } from './support-account.ts';
 
@@ -46,19 +45,6 @@ export async function showAccount(
     live_sessions: sessions,
     ...limits,
   };
-}
-
-/**
- * Ends all sessions of an account by a forced logout. Throws an `OperationError`: `unknown` if there is no such account,
- * and what `orderForceLogout` throws.
- */
-export async function logOutAccount(
-  { collections, ...store }: Pick<Mongo, 'collections'> & RedisStore,
-  idOrEmail: string,
-  options: OrderOptions,
-) {
-  const { _id: user_id } = await loadAccount(collections, idOrEmail);
-  return await orderForceLogout(store, { user_id }, options);
 }
 
 /** Returns the provider and what is known of the identity: `apple (revocable, relay off)`. */

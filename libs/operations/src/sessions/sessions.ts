@@ -62,6 +62,19 @@ function stateOf({ is_revoked, expires_at }: VisibleSession, now: Date): 'live' 
 }
 
 /**
+ * Ends all sessions of an account by a forced logout. Throws an `OperationError`: `unknown` if there is no such account,
+ * and what `orderForceLogout` throws.
+ */
+export async function logOutAccount(
+  { collections, ...store }: Pick<Mongo, 'collections'> & RedisStore,
+  idOrEmail: string,
+  options: OrderOptions,
+) {
+  const { _id: user_id } = await loadAccount(collections, idOrEmail);
+  return await orderForceLogout(store, { user_id }, options);
+}
+
+/**
  * Ends one session by a forced logout. Throws an `OperationError`: `unknown` if there is no such session, `refused` if it
  * has ended already, and what `orderForceLogout` throws.
  */

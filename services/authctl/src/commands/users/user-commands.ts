@@ -1,4 +1,5 @@
-import { logOutAccount, showAccount } from '@auth-account/operations/accounts';
+import { showAccount } from '@auth-account/operations/accounts';
+import { logOutAccount } from '@auth-account/operations/sessions';
 import { type Command, Option } from '@commander-js/extra-typings';
 import { parseLimit } from '../../cli/parse-arguments.ts';
 import type { Outcome, Shell } from '../../cli/shell.ts';

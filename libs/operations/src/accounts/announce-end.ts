@@ -27,7 +27,7 @@ interface EndingChange<F> {
  * Writes the change and the ended sessions to the audit log, closes the streams, and returns the result. Its `problem` is
  * the reason for which the worker closes the streams later.
  */
-export async function endSessions<F extends object>(
+export async function announceEnd<F extends object>(
   context: Pick<EndingContext, 'useRedis' | 'maxTokenSeconds'>,
   change: AccountChange,
   { event, audited, sessionIds, reason, facts }: EndingChange<F>,
