@@ -4,7 +4,6 @@ import { loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../support/api/token-api.ts';
 import { createForger, type Forger } from '../support/api/token-forger.ts';
-import { forgeriesOf, spellingsOf } from '../support/api/token-forgeries.ts';
 import { logOutRaw, type RawAnswer, upgradeRaw } from '../support/api/token-wire.ts';
 import {
   type GatewayFixture,
@@ -13,6 +12,7 @@ import {
   type TestGateway,
 } from '../support/gateway/gateway-fixture.ts';
 import { serviceEnvironment } from '../support/service-environment.ts';
+import { forgeriesOf, spellingsOf } from './forgeries/token-forgeries.ts';
 
 /** Number of tokens of each kind that are sent over the wire: every idea, but not every position of every character. */
 const samplesPerKind = 25;

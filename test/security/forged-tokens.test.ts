@@ -10,7 +10,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newSeeds } from '../model/new-seeds.ts';
 import { createForger, type Forger, newSigningKey } from '../support/api/token-forger.ts';
-import { forgeriesOf, spellingsOf } from '../support/api/token-forgeries.ts';
+import { forgeriesOf, spellingsOf } from './forgeries/token-forgeries.ts';
 
 /** Tests the verifier that the api and the gateway share. forged-tokens-wire.test.ts tests over the wire. */
 describe.each(['EdDSA', 'ES256'] as const)('forged tokens if a key of %s signs', (algorithm) => {

@@ -6,11 +6,11 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { requestLimits } from '../../services/api/src/limits/limits-table.ts';
 import { password, registerAccount } from '../support/api/accounts.ts';
 import { withHeaders } from '../support/api/api-driver.ts';
-import { type Flood, floodLogins } from '../support/api/login-flood.ts';
 import { exchangingEntry, newHome, newPerson, requestProviderLogin } from '../support/api/providers.ts';
 import { startTestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
 import type { Timed } from '../support/timed.ts';
+import { type Flood, floodLogins } from './floods/login-flood.ts';
 
 const count = 400;
 const hashMemoryMib = 256;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { floodFromNetworks, type NetworkFlood } from '../support/api/network-flood.ts';
+import { floodFromNetworks, type NetworkFlood } from './floods/network-flood.ts';
 
 let flood: NetworkFlood;
 beforeAll(async () => {

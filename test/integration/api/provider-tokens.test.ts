@@ -7,8 +7,8 @@ import { createProviderVerifiers } from '../../../services/api/src/security/prov
 // Loaded later otherwise, by one of the tests.
 import '../../../services/api/src/security/providers/provider-keys.ts';
 import '../../../services/api/src/security/providers/verify-id-token.ts';
-import { providerDocuments } from '../../support/api/provider-documents.ts';
 import { send } from '../../support/http-client.ts';
+import { providerDocuments } from './provider-documents.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;
 let passedMs: number;

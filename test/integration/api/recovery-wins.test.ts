@@ -13,11 +13,11 @@ import {
   undoTokenOf,
 } from '../../support/api/codes.ts';
 import { accept, expectSound, insertInvite, joinByInvite, leave, removeMember } from '../../support/api/groups.ts';
-import { startRefreshStorm } from '../../support/api/refresh-storm.ts';
-import { type SeededSession, seedSessions } from '../../support/api/seed-sessions.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { authctl } from '../../support/processes/authctl.ts';
 import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
+import { startRefreshStorm } from './recovery/refresh-storm.ts';
+import { type SeededSession, seedSessions } from './recovery/seed-sessions.ts';
 
 /**
  * Tries of each operation: one unless `RECOVERY_TRIES` says more. Without its hold, an operation fails in the first.

@@ -7,10 +7,10 @@ import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { startTestServices, type TestServices } from '../../support/processes/test-services.ts';
 import { serviceEnvironment } from '../../support/service-environment.ts';
-import { type SentinelGroup, startSentinelGroup } from '../../support/stores/redis-sentinel.ts';
 import { openInternalService } from '../../support/verifier/verifier-fixture.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker/worker-service.ts';
+import { type SentinelGroup, startSentinelGroup } from './servers/redis-sentinel.ts';
 
 let folder: GuardedFolder;
 let group: SentinelGroup;

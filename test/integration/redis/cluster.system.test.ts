@@ -19,7 +19,6 @@ import { closeBoundMs } from '../../support/gateway/close-bound.ts';
 import { authctl } from '../../support/processes/authctl.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { startTestServices, type TestServices } from '../../support/processes/test-services.ts';
-import { type RedisCluster, startRedisCluster } from '../../support/stores/redis-cluster.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import { untilUnchanged } from '../../support/until-unchanged.ts';
 import { readDocumentedAcl } from '../../support/verifier/documented-acl.ts';
@@ -27,6 +26,7 @@ import { openInternalService, refused } from '../../support/verifier/verifier-fi
 import { newEvent } from '../../support/worker/worker-events.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { startExampleConsumer } from '../../tools/demo/example-consumer.ts';
+import { type RedisCluster, startRedisCluster } from './servers/redis-cluster.ts';
 
 const binary = await provideRedisBinary({ log: () => undefined });
 const major = Number(/v=(\d+)/.exec(execFileSync(binary, ['--version']).toString())?.[1]);

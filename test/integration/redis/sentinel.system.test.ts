@@ -6,9 +6,9 @@ import { bearer } from '../../support/api/api-driver.ts';
 import { closeBoundMs } from '../../support/gateway/close-bound.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { openStreamAsApp, startTestServices, type TestServices } from '../../support/processes/test-services.ts';
-import { type SentinelGroup, startSentinelGroup } from '../../support/stores/redis-sentinel.ts';
 import { openInternalService, refused } from '../../support/verifier/verifier-fixture.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
+import { type SentinelGroup, startSentinelGroup } from './servers/redis-sentinel.ts';
 
 let folder: GuardedFolder;
 let group: SentinelGroup;

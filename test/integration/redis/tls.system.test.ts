@@ -14,15 +14,15 @@ import { type GuardedFolder, openGuardedFolder } from '../../support/processes/c
 import { startWorkerProcess } from '../../support/processes/service-process.ts';
 import { openStreamAsApp, startTestServices } from '../../support/processes/test-services.ts';
 import { serviceEnvironment } from '../../support/service-environment.ts';
+import { uniqueName } from '../../support/test-environment.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 import {
   type Certificates,
   findTlsObstacle,
   makeCertificates,
   startTlsRedis,
   type TlsRedis,
-} from '../../support/stores/redis-tls.ts';
-import { uniqueName } from '../../support/test-environment.ts';
-import { eventually } from '../../support/worker/worker-fixture.ts';
+} from './servers/redis-tls.ts';
 
 const binary = await provideRedisBinary({ log: () => undefined });
 const obstacle = await findTlsObstacle(binary);

@@ -4,19 +4,19 @@ import { collectionsOf, mongoOptions } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type IndexDescriptionInfo, MongoClient } from 'mongodb';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
-import { driveAuthctl, driveRoutes, driveWorker, hotOperations } from '../../support/stores/drive-services.ts';
 import { planOf } from '../../support/stores/query-plans.ts';
 import { namedFields, type Query, queriesOf, shapeOf } from '../../support/stores/query-shape.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../../support/stores/sent-commands.ts';
-import { type CallFixture, storeCalls } from '../../support/stores/store-calls.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
-import { type CallWatch, watchCalls } from '../../support/stores/watch-calls.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import { dueRow } from '../../support/worker/worker-events.ts';
 import { startReceiver } from '../../support/worker/worker-receiver.ts';
 import { startTestWorker } from '../../support/worker/worker-service.ts';
 import { type HotOperation, type KnownQuery, knownQueries, recordedFile } from '../../tools/queries/known-queries.ts';
 import { shardKeys } from '../../tools/queries/shard-keys.ts';
+import { driveAuthctl, driveRoutes, driveWorker, hotOperations } from './queries/drive-services.ts';
+import { type CallFixture, storeCalls } from './queries/store-calls.ts';
+import { type CallWatch, watchCalls } from './queries/watch-calls.ts';
 
 const sent = watchSentCommands();
 /** This process runs all services, so it may not look at its sockets for some seconds. Only a hang takes longer. */

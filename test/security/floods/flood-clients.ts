@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Timed, timed } from '../timed.ts';
-import { password } from './accounts.ts';
-import { apiAt } from './api-driver.ts';
+import { password } from '../../support/api/accounts.ts';
+import { apiAt } from '../../support/api/api-driver.ts';
+import { type Timed, timed } from '../../support/timed.ts';
 
 /** Input of the thread, which logs in to each email address, all at once, and posts its answers. */
 export interface FloodOrder {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { createRefreshTokens, loadKeyFile, refreshTokenHash } from '@auth-account/tokens';
 import { Binary } from 'mongodb';
-import { precomputedHashes } from '../../../services/api/src/usecases/sessions/session.ts';
-import { testEnvironment } from '../test-environment.ts';
-import type { TokenPair } from './accounts.ts';
-import type { TestApi } from './test-api.ts';
+import { precomputedHashes } from '../../../../services/api/src/usecases/sessions/session.ts';
+import type { TokenPair } from '../../../support/api/accounts.ts';
+import type { TestApi } from '../../../support/api/test-api.ts';
+import { testEnvironment } from '../../../support/test-environment.ts';
 
 export type SeededSession = Pick<TokenPair, 'refresh_token' | 'session_id' | 'device_id'>;
 

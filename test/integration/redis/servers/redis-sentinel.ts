@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort, type LocalRedis, type OnSpawn, startRedis } from '@auth-account/local-stack';
 import { Redis } from 'ioredis';
-import { eventually } from '../worker/worker-fixture.ts';
+import { eventually } from '../../../support/worker/worker-fixture.ts';
 
 /** A primary, its replica, and one sentinel that decides alone, on loopback. */
 export interface SentinelGroup {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { urgentTopic } from '@auth-account/contracts/events';
 import type { Stores } from '@auth-account/stores';
 import { Binary, type ClientSession } from 'mongodb';
-import { newChallengeDocument } from '../api/challenge-document.ts';
-import { newSessionDocument } from '../api/session-document.ts';
-import { newEvent } from '../worker/worker-events.ts';
+import { newChallengeDocument } from '../../../support/api/challenge-document.ts';
+import { newSessionDocument } from '../../../support/api/session-document.ts';
+import { newEvent } from '../../../support/worker/worker-events.ts';
 
 /** Arguments for a call of a store function: the stores, and the session of a transaction that is rolled back later. */
 export interface CallFixture {

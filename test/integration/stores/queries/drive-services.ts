@@ -2,16 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RouteName } from '@auth-account/contracts/http/routes';
-import type { HotOperation } from '../../tools/queries/known-queries.ts';
-import { logOut, newEmail, newSession, password, registerAccount } from '../api/accounts.ts';
-import { bearer } from '../api/api-driver.ts';
-import { goodRequests, sendTo } from '../api/good-requests.ts';
-import { insertInvite, joinByInvite, refresh } from '../api/groups.ts';
-import { addPasskey } from '../api/passkeys.ts';
-import { guardedAccount, orderRemoval } from '../api/second-factor.ts';
-import type { TestApi } from '../api/test-api.ts';
-import { authctl } from '../processes/authctl.ts';
-import { eventually } from '../worker/worker-fixture.ts';
+import { logOut, newEmail, newSession, password, registerAccount } from '../../../support/api/accounts.ts';
+import { bearer } from '../../../support/api/api-driver.ts';
+import { goodRequests, sendTo } from '../../../support/api/good-requests.ts';
+import { insertInvite, joinByInvite, refresh } from '../../../support/api/groups.ts';
+import { addPasskey } from '../../../support/api/passkeys.ts';
+import { guardedAccount, orderRemoval } from '../../../support/api/second-factor.ts';
+import type { TestApi } from '../../../support/api/test-api.ts';
+import { authctl } from '../../../support/processes/authctl.ts';
+import { eventually } from '../../../support/worker/worker-fixture.ts';
+import type { HotOperation } from '../../../tools/queries/known-queries.ts';
 
 /**
  * Prepares each hot operation. The returned function does it once as usual, and once in each other way that an app

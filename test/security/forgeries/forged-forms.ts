@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Forger } from '../token-forger.ts';
+import type { Forger } from '../../support/api/token-forger.ts';
 
 export function oddJson({ header, claims, signed }: Forger): string[] {
   const [head, payload] = [JSON.stringify(header), JSON.stringify(claims)];

@@ -1,6 +1,6 @@
-import { keepConnections } from '../http-client.ts';
-import type { TokenPair } from './accounts.ts';
-import { type ApiDriver, drive } from './api-driver.ts';
+import type { TokenPair } from '../../../support/api/accounts.ts';
+import { type ApiDriver, drive } from '../../../support/api/api-driver.ts';
+import { keepConnections } from '../../../support/http-client.ts';
 
 type Tokens = Pick<TokenPair, 'refresh_token'>;
 

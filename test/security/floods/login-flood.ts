@@ -5,13 +5,13 @@ import { Worker } from 'node:worker_threads';
 import { collectionsOf } from '@auth-account/stores';
 import { hash } from '@node-rs/argon2';
 import { MongoClient } from 'mongodb';
-import { keepConnections } from '../http-client.ts';
-import { type Timed, timed } from '../timed.ts';
-import { logIn, newEmail, password } from './accounts.ts';
-import { apiAt } from './api-driver.ts';
+import { logIn, newEmail, password } from '../../support/api/accounts.ts';
+import { apiAt } from '../../support/api/api-driver.ts';
+import { seedAccounts } from '../../support/api/seed-accounts.ts';
+import { keepConnections } from '../../support/http-client.ts';
+import { type Timed, timed } from '../../support/timed.ts';
 import type { FloodOrder } from './flood-clients.ts';
 import { type FloodedApi, startFloodedApi } from './flooded-api.ts';
-import { seedAccounts } from './seed-accounts.ts';
 
 export interface Flood {
   readonly logins: readonly Timed[];

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Agent, keepConnections } from '../http-client.ts';
-import { newEmail, password } from './accounts.ts';
-import { apiAt } from './api-driver.ts';
+import { newEmail, password } from '../../support/api/accounts.ts';
+import { apiAt } from '../../support/api/api-driver.ts';
+import { type Agent, keepConnections } from '../../support/http-client.ts';
 
 /** Input of the thread. */
 export interface NetworkFloodOrder {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { findFreePort, type LocalRedis, type OnSpawn, startRedis } from '@auth-account/local-stack';
 import { Redis } from 'ioredis';
-import { eventually } from '../worker/worker-fixture.ts';
+import { eventually } from '../../../support/worker/worker-fixture.ts';
 
 /** A Redis Cluster of three masters and one replica per master on loopback. */
 export interface RedisCluster {

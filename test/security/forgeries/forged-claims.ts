@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Forger } from '../token-forger.ts';
+import type { Forger } from '../../support/api/token-forger.ts';
 import { oddValues } from './odd-values.ts';
 
 export function tamperedClaims({ header, claims, genuine, sealed }: Forger): string[] {

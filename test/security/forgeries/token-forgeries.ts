@@ -1,8 +1,8 @@
-import { tamperedClaims, wrongClaims } from './forgeries/forged-claims.ts';
-import { hugeTokens, oddJson, oddStructures } from './forgeries/forged-forms.ts';
-import { forgedAlgorithms, forgedHeaders, forgedKids } from './forgeries/forged-headers.ts';
-import { forgedSignatures, wrongKeys } from './forgeries/forged-signatures.ts';
-import type { Forger } from './token-forger.ts';
+import type { Forger } from '../../support/api/token-forger.ts';
+import { tamperedClaims, wrongClaims } from './forged-claims.ts';
+import { hugeTokens, oddJson, oddStructures } from './forged-forms.ts';
+import { forgedAlgorithms, forgedHeaders, forgedKids } from './forged-headers.ts';
+import { forgedSignatures, wrongKeys } from './forged-signatures.ts';
 
 /** Forged tokens, by the idea behind them. */
 export type Forgeries = Readonly<Record<string, readonly string[]>>;

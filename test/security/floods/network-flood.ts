@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { keepConnections } from '../http-client.ts';
-import { type Timed, timed } from '../timed.ts';
-import { newEmail, password, registerAccount } from './accounts.ts';
-import { apiAt } from './api-driver.ts';
+import { newEmail, password, registerAccount } from '../../support/api/accounts.ts';
+import { apiAt } from '../../support/api/api-driver.ts';
+import { keepConnections } from '../../support/http-client.ts';
+import { type Timed, timed } from '../../support/timed.ts';
 import { startFloodedApi } from './flooded-api.ts';
 import type { NetworkFloodOrder, NetworkFloodReport } from './network-flood-clients.ts';
 

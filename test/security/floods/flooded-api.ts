@@ -1,9 +1,9 @@
 import { findFreePort, type LocalService, runMigrations, startService } from '@auth-account/local-stack';
 import { MongoClient } from 'mongodb';
-import { send } from '../http-client.ts';
-import { openGuardedFolder } from '../processes/create-process-guard.ts';
-import { serviceEnvironment } from '../service-environment.ts';
-import { uniqueName } from '../test-environment.ts';
+import { send } from '../../support/http-client.ts';
+import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { serviceEnvironment } from '../../support/service-environment.ts';
+import { uniqueName } from '../../support/test-environment.ts';
 
 /** An api process as in production, with a separate database. */
 export interface FloodedApi {

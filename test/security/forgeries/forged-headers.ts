@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Forger, newSigningKey } from '../token-forger.ts';
+import { type Forger, newSigningKey } from '../../support/api/token-forger.ts';
 import { oddValues } from './odd-values.ts';
 
 const algorithms = [

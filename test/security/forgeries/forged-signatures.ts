@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { type Forger, newSigningKey } from '../token-forger.ts';
+import { type Forger, newSigningKey } from '../../support/api/token-forger.ts';
 
 export function forgedSignatures({ header, claims, genuine, sealed }: Forger): string[] {
   const [head, payload, text] = genuine.split('.') as [string, string, string];
