@@ -1,30 +1,31 @@
 import { redisKeys } from '@auth-account/redis';
-import { collectionsOf, ensureIndexes } from '@auth-account/stores';
+import { collectionsOf } from '@auth-account/stores';
 import { createLogger } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
 import { openParts } from './closing.ts';
 import { type Environment, serviceEnvironment } from './service-environment.ts';
+import { giveBackDatabase, takeDatabase } from './stores/pooled-database.ts';
 import { cheapHashes, testEnvironment, uniqueName } from './test-environment.ts';
 
 export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 /**
- * Opens a separate database with its indexes, and a separate key prefix, for the services that a test starts with
+ * Opens an empty database of its own with its indexes, and a separate key prefix, for the services that a test starts with
  * `env`. `settings` override the environment; the fixture itself uses `mongodbUri`.
  */
 export async function openFixture(settings: Environment = {}, mongodbUri = testEnvironment().mongodbUri) {
   const name = uniqueName();
-  const env: Environment = { ...serviceEnvironment(name), ...cheapHashes, MONGODB_URI: mongodbUri, ...settings };
   const { closing, closeAll } = openParts();
   const mongo = new MongoClient(mongodbUri);
-  const db = mongo.db(env.MONGODB_DATABASE ?? '');
+  const db = await takeDatabase(mongo, mongodbUri);
   closing({
     async close() {
-      await db.dropDatabase();
+      await giveBackDatabase(mongo, mongodbUri, db);
       await mongo.close();
     },
   });
-  await ensureIndexes(db);
+  const own = { MONGODB_URI: mongodbUri, MONGODB_DATABASE: db.databaseName };
+  const env: Environment = { ...serviceEnvironment(name), ...cheapHashes, ...own, ...settings };
   return {
     env,
     /** Name of the database. */
@@ -36,7 +37,7 @@ export async function openFixture(settings: Environment = {}, mongodbUri = testE
     keys: redisKeys(env.KEY_PREFIX ?? ''),
     /** Registers a part that ends with the fixture, before those that were registered earlier. */
     closing,
-    /** Ends what was started, and drops the database. */
+    /** Ends what was started, and gives the database back. */
     close: closeAll,
   };
 }

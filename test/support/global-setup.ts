@@ -9,6 +9,7 @@ declare global {
 /** Starts the servers that the tests share. Each test file creates its own database and key prefix in them. */
 export default async function setUp(): Promise<void> {
   globalThis.testServers = await startSharedServers();
+  process.env.TEST_DATABASE_POOL = '1';
 }
 
 /** Starts MongoDB, Redis and a provider, which ends with this process. The environment of this process names them. */
