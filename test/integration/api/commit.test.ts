@@ -84,6 +84,22 @@ describe('a change', () => {
     ]);
   });
 
+  test('a change that knows itself whether it was made is asked, with or without an event', async () => {
+    await fixture.commit(changeOf({}, { isCommitted: async () => true }), fixture.origin);
+    await fixture.commit(changeOf({ events: [newEvent()] }, { isCommitted: async () => false }), fixture.origin);
+    expect(fixture.verdicts).toEqual([true, true, false, false]);
+  });
+
+  test('a change of a caller writes its user’s document, so that an end of all sessions and it do not miss each other', async () => {
+    const { _id } = await fixture.user();
+    const changesBy = async (caller?: ReturnType<typeof bearerOf>) => {
+      await fixture.commit(changeOf({}), { ...fixture.origin, ...(caller && { caller }) });
+      return (await fixture.collections.users.findOne({ _id }))?.changes;
+    };
+    expect(await changesBy()).toBeUndefined();
+    expect(await changesBy(bearerOf(await fixture.session({ user_id: _id })))).toBe(1);
+  });
+
   test('a change of a caller whose session has ended or is gone is refused, unless it says otherwise', async () => {
     const [live, ended] = [await fixture.session(), await fixture.session({ is_revoked: true })];
     const by = ({ document }: Pick<typeof live, 'document'>) => ({ ...fixture.origin, caller: bearerOf({ document }) });

@@ -197,7 +197,8 @@ describe('a login', () => {
     const { email } = await fixture.user();
     const { session_id, device_id } = await logIn({ email });
     expect(device_id).toBe(madeUp);
-    expect(await fixture.asStored(session_id)).toMatchObject({ device_id: madeUp, device_name: null, platform: null });
+    const unnamed = { is_device_named: false, device_name: null, platform: null };
+    expect(await fixture.asStored(session_id)).toMatchObject({ device_id: madeUp, ...unnamed });
     expect(limitCalls[0]).toEqual(['asked', email, fixture.origin]);
   });
 
@@ -379,7 +380,7 @@ describe('a login by any method', () => {
     return { kind: 'email_code', user, challengeId, usedBy: randomUUID() };
   }
 
-  test('a login by any method stores the key of its device, and whether that is trusted', async () => {
+  test('a login by any method stores the key of its device, and whether that is trusted from now on', async () => {
     const user = await fixture.user();
     const origin = { ...fixture.origin, proof: { jkt: 'of the request' } };
     const storedBy = async (...given: Parameters<typeof open>) => {
@@ -391,6 +392,8 @@ describe('a login by any method', () => {
       is_trusted: true,
       auth: { amr: ['otp'], acr: '1' },
     });
+    const trusted = { device_id: madeUp, token: hashOf('token'), jkt: 'of the first step', trusted_at: fixture.now() };
+    expect(await fixture.users.find(user._id)).toMatchObject({ trusted_devices: [trusted] });
     const byDefault = await storedBy(user, {}, origin);
     expect(byDefault).toMatchObject({ cnf: { jkt: 'of the request' } });
     expect(byDefault).not.toHaveProperty('is_trusted');
@@ -403,9 +406,10 @@ describe('a login by any method', () => {
     const plain = newUserDocument(fixture.now());
     const times = { trusted_at: fixture.now(), until: new Date(fixture.now().getTime() + 1) };
     const trust = { device_id, token: 'hash', version: credentialsVersion(plain), ...times };
-    const seen = await fixture.user({ ...plain, trusted_devices: [trust] });
+    const tablet = { ...trust, device_id: randomUUID(), token: 'of the tablet' };
+    const seen = await fixture.user({ ...plain, trusted_devices: [trust, tablet] });
     const byTrust = () => open(seen, { device: { device_id: device_id.toUpperCase() }, trust: 'used' });
-    for (const trusted_devices of [[], [{ ...trust, token: 'other' }]]) {
+    for (const trusted_devices of [[], [tablet], [{ ...trust, token: 'other' }]]) {
       await fixture.collections.users.updateOne({ _id: seen._id }, { $set: { trusted_devices } });
       await expect(byTrust()).rejects.toMatchObject(refused);
     }
@@ -489,6 +493,53 @@ describe('a login by any method', () => {
     await expect(open(user, { proof })).rejects.toMatchObject({ code: 'ERR-CODE-INVALID' });
     await expect(open(user, { challengeUses: [second] })).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
     expect(await sessionsOf(user._id)).toHaveLength(2);
+  });
+
+  test.each([true, false])(
+    'a login that links an identity hands it over with its session and the account, once its code has proved the address: %s',
+    async (isFirst) => {
+      const user = await fixture.user(isFirst ? {} : { email_verified_at: fixture.now() });
+      const link = { provider: 'office', sub: 'person', email: user.email };
+      const linked: Parameters<OpenSessionDeps['addIdentity']>[] = [];
+      const addIdentity: OpenSessionDeps['addIdentity'] = async (...given) => {
+        linked.push(given);
+        return { events: [], audit: [] };
+      };
+      const ended = { userId: user._id, reason: 'password_changed', sessionIds: [] } as const;
+      const after = { ...user, display_name: 'as the proof has left it' };
+      const proveEmail: OpenSessionDeps['proveEmail'] = async () => ({ events: [], audit: [], ended, user: after });
+      const proof = await rightCode(user);
+      const deps = { addIdentity, ...(isFirst && { proveEmail }) };
+      const { session_id } = (await open(user, { link, proof }, fixture.origin, deps)).data;
+      const [account, linking] = linked.at(-1) ?? [];
+      expect(account).toMatchObject(isFirst ? after : user);
+      const identity = { ...link, id: expect.any(String), created_at: fixture.now() };
+      expect(linking).toEqual({ identity, sessionId: session_id });
+      expect(fixture.audited.map(([event]) => event)).toContainEqual({
+        ...{ event: 'code.confirmed', user_id: user._id, purpose: 'identity_link' },
+      });
+    },
+  );
+
+  test('a login that is repeated under its key gets its session and holds nothing, and waits for the session’s key', async () => {
+    const user = await fixture.user();
+    const marks = (key: string) => [{ _id: key, fingerprint: 'body' }];
+    const held: (() => unknown)[] = [];
+    const holdOf: LogInDeps['sessions']['holdOf'] = (users) => {
+      held.push(() => (typeof users === 'function' ? users() : users));
+      return fixture.sessions.holdOf(users);
+    };
+    const openBy = (key: string, device_id?: string) => {
+      const deps = { sessions: { ...fixture.sessions, holdOf } };
+      return open(user, { marks: marks(key), device: { ...(device_id && { device_id }) } }, fixture.origin, deps);
+    };
+    const [first, other] = [await openBy('one'), await openBy('other', randomUUID())];
+    const repeated = await openBy('one');
+    expect([first, other, repeated].map(({ isReplayed }) => isReplayed)).toEqual([false, false, true]);
+    expect(repeated.data.session_id).toBe(first.data.session_id);
+    expect(held.map((users) => users())).toEqual([[], [], []]);
+    await fixture.collections.sessions.updateOne({ _id: first.data.session_id }, { $set: { kid: 'another' } });
+    await expect(openBy('one')).rejects.toMatchObject({ name: 'MissingKeyError', kind: 'refresh' });
   });
 
   test('a login that ends all sessions holds them, although it has not looked for any', async () => {

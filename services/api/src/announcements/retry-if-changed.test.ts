@@ -34,7 +34,7 @@ test('a change takes what its caller has read, and reads only if that has change
 test('a change gives up after five conflicts, and may be sent again', async () => {
   const { seen, result } = await change(5);
   expect(seen).toHaveLength(5);
-  expect(result).toMatchObject({ code: 'ERR-DEPENDENCY-UNAVAILABLE' });
+  expect(result).toMatchObject({ code: 'ERR-DEPENDENCY-UNAVAILABLE', retryAfterSeconds: 1 });
 });
 
 test('a change that fails for another reason is not tried again', async () => {

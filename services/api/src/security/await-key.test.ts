@@ -33,7 +33,7 @@ test.each([undefined, now, minutesAgo(5)])(
   async (at) => {
     const { awaitKey, seen } = awaitKeyThatIs('never');
     const refusal = await awaitKey({ kid: 'key', ...(at && { handed_out_at: at }) }).catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ name: 'MissingKeyError', kid: 'key' });
+    expect(refusal).toMatchObject({ name: 'MissingKeyError', kid: 'key', kind: 'server' });
     expect(seen.rereads).toBe(1);
   },
 );

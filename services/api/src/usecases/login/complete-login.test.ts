@@ -1,11 +1,12 @@
 import { AppError } from '@auth-account/errors';
 import type { PresentUser } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { ChallengeDocument, UserDocument } from '@auth-account/stores/documents';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createCompleteLogin } from './complete-login.ts';
 import type { OpenedSession, ProvedLogin } from './proved-login.ts';
 
 const at = new Date('2026-11-25T10:00:00.000Z');
+const later = new Date('2026-11-25T10:10:00.000Z');
 const origin = { requestId: 'request-1', network: '192.0.2.1' };
 const email = 'cook@example.com';
 const verified = { _id: 'cook', email, email_key: email, email_verified_at: at } as PresentUser;
@@ -29,10 +30,18 @@ const step =
   async (...given: unknown[]) =>
     void steps.push([name, ...given.filter((each) => each !== origin && each !== undefined)]);
 
+interface Service {
+  /** True if it trusts the device of the login. */
+  readonly trusted?: boolean;
+  readonly requiresVerifiedEmail?: boolean;
+  /** Open challenge for the account's email address. */
+  readonly open?: ChallengeDocument;
+}
+
 /** Completes the login. A second factor is demanded of an account that has one, unless the device is `trusted`. */
-async function complete(login: ProvedLogin, { trusted = false, requiresVerifiedEmail = false } = {}) {
+async function complete(login: ProvedLogin, { trusted = false, requiresVerifiedEmail = false, open }: Service = {}) {
   const opened = { isReplayed: false } as OpenedSession;
-  const sent = { challenge_id: 'sent', expires_at: at.toISOString(), resend_at: null, timestamp: at.toISOString() };
+  const [expires_at, timestamp] = [later.toISOString(), at.toISOString()];
   const limits = {
     ...{ askForCode: step('askForCode'), requestCode: step('requestCode') },
     addIdentity: ({ _id }: { _id: string }) => step('addIdentity')(_id),
@@ -44,8 +53,13 @@ async function complete(login: ProvedLogin, { trusted = false, requiresVerifiedE
     },
   };
   const completeLogin = createCompleteLogin({
-    challenges: { findOpen: async () => undefined },
-    requestCode: async () => sent,
+    challenges: {
+      findOpen: async (...key) => (key.join() === ['cook', 'email_verification', at].join() ? open : undefined),
+    },
+    async requestCode(request) {
+      steps.push(['sent', request]);
+      return { challenge_id: 'sent', expires_at, resend_at: timestamp, timestamp };
+    },
     demandSecondFactor({ seen, auth }) {
       if (seen.totp === undefined || auth.acr === '2') return;
       if (trusted) return 'used';
@@ -56,7 +70,7 @@ async function complete(login: ProvedLogin, { trusted = false, requiresVerifiedE
       return opened;
     },
     limits,
-    audit: () => undefined,
+    audit: (record, from) => steps.push(['audited', record, from]),
     requiresVerifiedEmail,
     now: () => at,
   });
@@ -122,14 +136,40 @@ describe('a login that links an identity', () => {
 describe('a service that requires verified email addresses', () => {
   const required = { requiresVerifiedEmail: true };
 
+  const refused = ['audited', { event: 'login.refused', user_id: 'cook', reason: 'email_not_verified' }, origin];
+
+  /** Returns the refusal of a login to an account with a second factor, whose email address is not verified. */
+  async function refusal(service: Service) {
+    const { email_verified_at: _, ...seen } = { ...guarded, recovered_at: at };
+    const error = await complete({ ...byPassword, seen }, { ...required, ...service }).catch((each: unknown) => each);
+    const { code, details } = error as AppError;
+    return [code, details];
+  }
+
   test('a login to an email address that is not verified gets a code, before a second factor is demanded', async () => {
-    const { email_verified_at: _, ...seen } = guarded;
-    const details = { challenge_id: 'sent', expires_at: at.toISOString() };
-    await expect(complete({ ...byPassword, seen }, required)).rejects.toMatchObject({
-      code: 'ERR-EMAIL-NOT-VERIFIED',
-      details,
-    });
-    expect(steps.map((each) => (each as unknown[])[0])).toEqual(['askForCode', 'requestCode']);
+    const details = { challenge_id: 'sent', expires_at: later.toISOString(), resend_at: at.toISOString() };
+    expect(await refusal({})).toEqual(['ERR-EMAIL-NOT-VERIFIED', details]);
+    expect(steps).toEqual([
+      ['askForCode'],
+      ['requestCode', { email, isVerified: false, hasAccess: true, recoveredAt: at }],
+      ['sent', { purpose: 'email_verification', userId: 'cook', locale: 'en' }],
+      refused,
+    ]);
+  });
+
+  test('repeated logins to an email address that is not verified get the open challenge, and no further mail', async () => {
+    const open = { _id: 'open', expires_at: later, resends_left: 0, resend_at: at } as ChallengeDocument;
+    const details = { challenge_id: 'open', expires_at: later.toISOString() };
+    expect(await refusal({ open })).toEqual(['ERR-EMAIL-NOT-VERIFIED', details]);
+    expect(steps).toEqual([refused]);
+  });
+
+  test.each([
+    ['to a verified email address', verified, true],
+    ['to any email address, if the service requires no verified ones', unverified, false],
+  ])('a login needs no further code %s', async (_, seen, requiresVerifiedEmail) => {
+    await complete({ ...byPassword, seen }, { requiresVerifiedEmail });
+    expect(steps).toEqual([['opened', undefined]]);
   });
 
   test('a login to an email address that is not verified is refused as disabled first, if the account is', async () => {

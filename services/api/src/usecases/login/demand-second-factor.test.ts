@@ -3,7 +3,7 @@ import type { PresentUser } from '@auth-account/stores';
 import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { trustTokenHash } from '../../security/device-trust.ts';
+import { type TrustingLogin, trustIn, trustTokenHash } from '../../security/device-trust.ts';
 import { createDemandSecondFactor, openChallenge } from './demand-second-factor.ts';
 import type { DeviceFields } from './new-device.ts';
 import type { NewIdentity, ProvedLogin } from './proved-login.ts';
@@ -19,7 +19,7 @@ const guarded: PresentUser = { ...plain, totp, recovery_codes: ['hash'], passkey
 const device_id = '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90';
 
 /** A login by password, after its first step. */
-interface Begun {
+interface Begun extends Partial<Pick<ProvedLogin, 'method' | 'auth' | 'proof'>> {
   readonly device?: DeviceFields;
   readonly first?: { readonly id: string; readonly until: Date };
   readonly link?: NewIdentity;
@@ -40,7 +40,7 @@ const sealedTokens = {
 };
 
 function demand(user: PresentUser, begun: Begun = {}, from: object = origin, rpId?: string) {
-  const { device, first, link, trustedDeviceToken: token } = begun;
+  const { device, first, link, trustedDeviceToken: token, ...fields } = begun;
   const ids = { deviceId: () => 'made up' };
   const audit = (...record: unknown[]) => void audited.push(record);
   const demanding = createDemandSecondFactor({ sealedTokens, audit, ids, rpId, now: () => at });
@@ -49,8 +49,9 @@ function demand(user: PresentUser, begun: Begun = {}, from: object = origin, rpI
     method: 'password',
     auth: { amr: ['pwd'], acr: '1' },
     device: { ...device, ...(token !== undefined && { trusted_device_token: token }) },
-    challengeUses: first === undefined ? [] : [{ ...first, proof: [] }],
+    ...(first && { challengeUses: [{ ...first, proof: [] }] }),
     link,
+    ...fields,
   };
   return demanding(login, from as typeof origin);
 }
@@ -69,6 +70,18 @@ async function refusal(...given: Parameters<typeof demand>) {
 describe('the demand for a second factor', () => {
   test('a second factor is not demanded without one', () => {
     expect(demand(plain)).toBeUndefined();
+    expect(audited).toEqual([]);
+  });
+
+  test.each<[string, PresentUser, Begun]>([
+    ['has given two already', guarded, { method: 'passkey', auth: { amr: ['hwk', 'user', 'mfa'], acr: '2' } }],
+    [
+      'proves the email address for the first time, which ends that factor',
+      guarded,
+      { method: 'email_code', proof: { kind: 'email_code', user: guarded, challengeId: 'code', usedBy: 'this' } },
+    ],
+  ])('a second factor is not demanded of a login that %s', (_, user, begun) => {
+    expect(demand(user, begun)).toBeUndefined();
     expect(audited).toEqual([]);
   });
 
@@ -154,5 +167,26 @@ describe('trusted devices', () => {
     ['another key', { jkt: 'other' }, {}],
   ])('a trusted device is not recognized with %s', async (_, fields, login) => {
     expect((await refusal(trust(fields), { ...sent, ...login }, bound)).code).toBe('ERR-SECOND-FACTOR-REQUIRED');
+  });
+
+  const login = { deviceId: device_id, token: 'token', at };
+
+  test.each<[string, Partial<TrustingLogin>, object]>([
+    ['without a key', {}, {}],
+    ['with the key that the login has proven', { jkt: 'key' }, { jkt: 'key' }],
+    ['as one of an identity', { identityId: 'identity' }, { identity_id: 'identity' }],
+  ])('a device is trusted for 30 days, and its token is stored as a hash, %s', (_, fields, stored) => {
+    expect(trustIn(guarded, { ...login, ...fields })).toStrictEqual({
+      ...{ device_id, token: trustTokenHash('token'), version: credentialsVersion(guarded), ...stored },
+      ...{ trusted_at: at, until: later(30 * 86_400_000) },
+    });
+  });
+
+  test('a device that is trusted in a login which links an identity is trusted by the account with that identity', async () => {
+    const linked = { ...guarded, ways_changed_at: at };
+    const demandAfter = (fields: object) =>
+      demand({ ...linked, trusted_devices: [trustIn(guarded, { ...login, ...fields })] }, sent);
+    expect(demandAfter({ link: { provider: 'office' } })).toBe('used');
+    expect(() => demandAfter({})).toThrow(expect.objectContaining({ code: 'ERR-SECOND-FACTOR-REQUIRED' }));
   });
 });
