@@ -11,7 +11,7 @@ done
 prefix=${words[0]:?REGISTRY[/PREFIX] is missing} tag=${words[1]:-dev}
 names=("${words[@]:2}")
 "$here/check-project.sh" buildah
-[ ${#names[@]} -gt 0 ] || names=(api push-gateway worker authctl dev-mongodb dev-redis)
+[ ${#names[@]} -gt 0 ] || names=(api push-gateway worker console authctl dev-mongodb dev-redis)
 
 build() {
   local name=$1 started=$SECONDS image=$prefix/auth-account/$1:$tag

@@ -284,7 +284,7 @@ describe('the orders to delete an account', () => {
     }
     expect(await limited.metric('auth_rate_limited_total', { rule: 'deletion_account' })).toBe(2);
     const topic = 'service.auth.events.notice';
-    const rows = await limited.collections.outbox.find({ 'event.subject': user_id, topic }).toArray();
+    const rows = await limited.collections.outbox.find({ 'event.subject': user_id, topic }).sort({ _id: 1 }).toArray();
     const sent = rows.map(({ event }) => 'purpose' in event.data && event.data.purpose);
     expect(sent.filter((purpose) => purpose === 'deletion_scheduled')).toHaveLength(2);
     expect((await orderBy(await newSession(limited))).status).toBe(202);

@@ -241,7 +241,7 @@ test.each(Object.keys(floods) as (keyof typeof floods)[])(
   'a flood of %s causes no more mails to the account than the bound of each kind',
   async (name) => {
     const user_id = await floods[name]();
-    const rows = await api.collections.outbox.find({ 'event.subject': user_id }).toArray();
+    const rows = await api.collections.outbox.find({ 'event.subject': user_id }).sort({ _id: 1 }).toArray();
     const sent = rows.flatMap(({ event: { data } }) => ('purpose' in data ? [data.purpose] : []));
     // Kinds with the same bound share it.
     const bounds = Map.groupBy(mailPurposes, (purpose) => mailBounds[purpose]);

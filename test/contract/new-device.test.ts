@@ -206,7 +206,10 @@ test('a login while Redis is away succeeds, and its notification waits in the ou
   try {
     const { email, user_id } = await newSession(api, newDevice());
     const session = await logIn(api, email, newDevice());
-    const rows = await api.collections.outbox.find({ 'event.subject': user_id, topic: /notice/ }).toArray();
+    const rows = await api.collections.outbox
+      .find({ 'event.subject': user_id, topic: /notice/ })
+      .sort({ _id: 1 })
+      .toArray();
     expect(rows).toMatchObject([{ state: 'pending', event: { data: notificationOf(session, user_id) } }]);
   } finally {
     await api.close();

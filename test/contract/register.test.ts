@@ -80,7 +80,7 @@ describe('a new space', () => {
     const body = household();
     const answer = await api.registerAccount(body, { 'X-Request-ID': 'phone-7:42' });
     const { user_id, home_group_id } = answer.json.data;
-    const rows = await api.collections.outbox.find({ 'event.subject': user_id }).toArray();
+    const rows = await api.collections.outbox.find({ 'event.subject': user_id }).sort({ _id: 1 }).toArray();
     expect(rows).toHaveLength(1);
     expect(rows[0]?.event).toEqual({
       specversion: '1.0',

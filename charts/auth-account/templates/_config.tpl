@@ -15,6 +15,9 @@
 {{- range $name, $value := .values.config }}
 {{- $_ := set $config $name $value }}
 {{- end }}
+{{- if eq .name "console" }}
+{{- $config = merge $config (fromYaml (include "auth-account.consoleConfig" .)) }}
+{{- end }}
 {{- if eq .name "api" }}
 {{- if not (hasKey $config "PUSH_PUBLIC_URL") }}
 {{- $_ := set $config "PUSH_PUBLIC_URL" (include "auth-account.publicPushUrl" .root) }}
@@ -40,7 +43,7 @@
 {{- $_ := set $config "PROBE_MAIL_URL" . }}
 {{- end }}
 {{- end }}
-{{- if and .root.Values.tracing.endpoint (has .name (list "api" "push-gateway" "worker")) }}
+{{- if and .root.Values.tracing.endpoint (has .name (list "api" "push-gateway" "worker" "console")) }}
 {{- $config = mergeOverwrite $config (fromYaml (include "auth-account.tracingConfig" .)) }}
 {{- end }}
 {{- range $name, $value := $config }}

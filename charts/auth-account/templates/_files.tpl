@@ -1,7 +1,7 @@
 {{/*
 The Secrets and ConfigMaps that a component has, each a directory without subPath, so that a changed Secret reaches the pod:
   - name, path, volume (what the directory holds), env (variable: path of a file)
-A component gets what it needs and nothing more: the push gateway no MongoDB, the worker of the keys only the server's.
+A component gets what it needs and nothing more: the push gateway no MongoDB, worker and console of the keys only the server's.
 */}}
 {{- define "auth-account.files" -}}
 {{- $v := .root.Values }}
@@ -9,7 +9,7 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
 {{- $own := dict }}
 {{- with .values.mongodb }}{{ $_ := set $own "mongodb" .existingSecret }}{{ end }}
 {{- with .values.redis }}{{ $_ := set $own "redis" .existingSecret }}{{ end }}
-{{- $isStore := has .name (list "api" "worker" "migrate" "authctl") }}
+{{- $isStore := has .name (list "api" "worker" "migrate" "authctl" "console") }}
 {{- $isCleaner := and (has .name (list "probe" "test")) .values.cleanUp }}
 {{- if or $isStore $isCleaner }}
 - name: {{ if and (eq .name "migrate") $own.mongodb }}migrate-{{ end }}mongodb
@@ -34,7 +34,7 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
 {{- /* The migration is the api's image, and asks for the versions that run, if there is a Redis. */}}
 {{- $isAsking := and (eq .name "migrate") (or $v.redis.existingSecret $v.api.redis.existingSecret) }}
 {{- if eq .name "migrate" }}{{ $_ := set $own "redis" $v.api.redis.existingSecret }}{{ end }}
-{{- if or $isAsking (has .name (list "api" "push-gateway" "worker" "authctl")) }}
+{{- if or $isAsking (has .name (list "api" "push-gateway" "worker" "authctl" "console")) }}
 - name: redis
   path: /etc/auth-account/redis
   volume:
@@ -133,7 +133,7 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if has .name (list "api" "worker" "authctl") }}
+{{- if has .name (list "api" "worker" "authctl" "console") }}
 {{- with $v.identityProviders }}
 {{- if .existingSecret }}
 - name: identity-providers
@@ -165,7 +165,25 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if eq .name "worker" }}
+{{- if eq .name "console" }}
+- name: console
+  path: /etc/auth-account/console
+  volume:
+    secret:
+      secretName: {{ required "console.existingSecret is required where console.enabled is true: the name of a Secret with the secrets that seal sessions, and that of the client" .values.existingSecret }}
+      defaultMode: {{ $mode }}
+      items:
+        - {key: {{ .values.secretsKey | quote }}, path: secrets}
+        {{- with .values.clientSecretKey }}
+        - {key: {{ . | quote }}, path: client-secret}
+        {{- end }}
+  env:
+    CONSOLE_SECRETS_FILE: /etc/auth-account/console/secrets
+    {{- if .values.clientSecretKey }}
+    CONSOLE_CLIENT_SECRET_FILE: /etc/auth-account/console/client-secret
+    {{- end }}
+{{- end }}
+{{- if or (eq .name "worker") (and (eq .name "console") .values.serverKeys) }}
 - name: keys
   path: /etc/auth-account/keys
   volume:
@@ -176,6 +194,8 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
         - {key: {{ $v.keys.serverKeysKey | quote }}, path: server-keys.json}
   env:
     SERVER_KEYS_FILE: /etc/auth-account/keys/server-keys.json
+{{- end }}
+{{- if eq .name "worker" }}
 {{- with .values.mail.existingTemplates }}
 - name: mail-templates
   path: /etc/auth-account/mail-templates

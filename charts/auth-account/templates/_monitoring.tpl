@@ -2,7 +2,7 @@
 {{- define "auth-account.jobRelabelings" -}}
 relabelings:
   - sourceLabels: [__meta_kubernetes_pod_label_app_kubernetes_io_component]
-    regex: api|push-gateway|worker|probe
+    regex: api|push-gateway|worker|console|probe
     action: keep
   - sourceLabels: [__meta_kubernetes_pod_label_app_kubernetes_io_component]
     targetLabel: job

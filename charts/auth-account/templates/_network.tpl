@@ -45,6 +45,11 @@ ports:
   {{- with $v.networkPolicy.monitoring.peers }}
   from:
     {{- toYaml . | nindent 4 }}
+    {{- if and (has $.name (list "api" "push-gateway")) (include "auth-account.isScrapedByConsole" $.root) }}
+    - podSelector:
+        matchLabels:
+          {{- include "auth-account.selectorLabels" (dict "root" $.root "name" "console") | nindent 10 }}
+    {{- end }}
   {{- end }}
 {{- if .port }}
 - {{- include "auth-account.networkPorts" (list .port) | nindent 2 }}

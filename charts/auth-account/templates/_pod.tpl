@@ -49,7 +49,7 @@ spec:
         {{- end }}
         - configMapRef:
             name: {{ include "auth-account.componentName" . }}
-      {{- $tracing := has .name (list "api" "push-gateway" "worker") | ternary (include "auth-account.tracingEnv" .) "" }}
+      {{- $tracing := has .name (list "api" "push-gateway" "worker" "console") | ternary (include "auth-account.tracingEnv" .) "" }}
       {{- with concat (fromYamlArray (include "auth-account.fileEnv" .)) (fromYamlArray $tracing) .values.extraEnv }}
       env:
         {{- toYaml . | nindent 8 }}

@@ -9,11 +9,14 @@
 {{- if $v.pushGateway.enabled }}
 {{- $_ := include "auth-account.publicKeys" . }}
 {{- end }}
-{{- range $key := list "api" "pushGateway" "worker" }}
+{{- if $v.console.enabled }}
+{{- $_ := include "auth-account.checkConsole" . }}
+{{- end }}
+{{- range $key := list "api" "pushGateway" "worker" "console" }}
 {{- $values := get $v $key }}
 {{- if $values.pdb.enabled }}
 {{- $scaled := eq $key "worker" | ternary $v.keda (default dict $values.autoscaling) }}
-{{- $pods := $scaled.enabled | ternary $scaled.minReplicas $values.replicas | int }}
+{{- $pods := default false $scaled.enabled | ternary $scaled.minReplicas $values.replicas | int }}
 {{- $_ := include "auth-account.checkPdb" (dict "key" $key "pdb" $values.pdb "pods" $pods) }}
 {{- end }}
 {{- end }}

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(target, { recursive: true }));
 
-describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', (service) => {
+describe.each(['api', 'push-gateway', 'worker', 'console', 'authctl'])('the bundle of %s', (service) => {
   let bundle: Bundle;
 
   beforeAll(async () => {

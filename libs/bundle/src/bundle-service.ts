@@ -1,5 +1,7 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildPage } from '@auth-account/page/build';
 import { build, type Metafile } from 'esbuild';
 import { type BundledPackage, packagesOf } from './packages.ts';
 import { keepPlaces, withoutMaps } from './plugins.ts';
@@ -18,6 +20,11 @@ const leftOut = ['msgpackr-extract', 'supports-color'];
 /** Packages whose files a service reads. A script of k8s/dev imports the driver in authctl's image. */
 const read: Readonly<Record<string, readonly string[]>> = { api: ['swagger-ui-dist'], authctl: ['mongodb'] };
 
+/** Packages in a service's page. */
+const inPage: Readonly<Record<string, readonly string[]>> = {
+  console: ['node_modules/react', 'node_modules/react-dom', 'node_modules/scheduler'],
+};
+
 /** Programs of a service in addition to `main`, by the names of their bundles. */
 const programs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   api: {
@@ -27,6 +34,7 @@ const programs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'push-gateway': { preload: 'libs/telemetry/src/preload.ts' },
   worker: { preload: 'libs/telemetry/src/preload.ts' },
+  console: { preload: 'libs/telemetry/src/preload.ts' },
   authctl: {},
 };
 
@@ -82,14 +90,22 @@ export async function bundleService(service: string, target: string): Promise<Bu
     },
     plugins: [keepPlaces(join('services', service, 'dist'), entries), withoutMaps],
   });
+  if (service === 'console') await writePage(join(root, 'services/console/page'), join(target, 'page'));
   const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
   return {
     outputs: metafile.outputs,
-    inside: packagesOf(root, Object.values(metafile.outputs).flatMap(usedInputs)),
+    inside: packagesOf(root, [...Object.values(metafile.outputs).flatMap(usedInputs), ...(inPage[service] ?? [])]),
     outside: [...outside.filter((name) => imported.includes(name)), ...(read[service] ?? [])].map(
       (name) => `node_modules/${name}`,
     ),
   };
+}
+
+/** Builds a page and writes its files, beside the bundle that serves them. */
+async function writePage(pageDir: string, target: string): Promise<void> {
+  await mkdir(target, { recursive: true });
+  for (const [path, { body }] of await buildPage({ pageDir, name: 'console' }))
+    await writeFile(join(target, path === '/' ? 'index.html' : path), body);
 }
 
 /** Returns the sources of which an output has a part. */

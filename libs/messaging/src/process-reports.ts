@@ -19,6 +19,8 @@ export interface ReportedSettings {
   readonly keys: Readonly<Partial<Record<'access' | 'refresh' | 'server', ReportedKeys>>>;
   /** Providers that have refused the process since they last took its proof, with the fault and the time of the last refusal. */
   readonly refused_by?: Readonly<Record<string, { readonly fault: string; readonly at: string }>>;
+  /** Rules of an api that decide whether a login succeeds. */
+  readonly rules?: { readonly verified_email: boolean; readonly wrong_passwords_a_day: number };
 }
 
 /** The last words of each provider on the proof of this process. */

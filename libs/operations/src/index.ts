@@ -1,4 +1,4 @@
-export type { Mongo, RedisStore } from './context.ts';
+export type { Mongo, RedisStore, Use } from './context.ts';
 export { OperationError, type OperationErrorCode, toOperationError, unavailable } from './operation-error.ts';
-export { findNameFault, findReasonFault } from './operator.ts';
+export { findNameFault, findReasonFault, type Operator } from './operator.ts';
 export type { Plan } from './plan.ts';

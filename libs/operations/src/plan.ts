@@ -4,8 +4,8 @@
  */
 export interface Plan<T> {
   /**
-   * Says what will happen, and asks for it. Undefined if nobody needs to confirm the operation. It names the account with
-   * its email address, so that a person notices a wrong one; it must not go into a log.
+   * Says what will happen, and asks for it; the program decides whether it asks. Undefined if nothing would happen. It
+   * names the account with its email address, so that a person notices a wrong one; it must not go into a log.
    */
   readonly question?: string;
   /**

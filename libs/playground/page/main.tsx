@@ -1,3 +1,4 @@
+import { language } from '@auth-account/page/speech.tsx';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createMailbox } from './mailbox/mailbox.ts';
@@ -7,7 +8,7 @@ import { PlaygroundPage } from './playground-page.tsx';
 import { followLive } from './sequence/follow-live.ts';
 import { createDirector, readingTimeIn } from './stories/director.ts';
 import { createTroublemaker } from './stories/troublemaker.ts';
-import { language, languages } from './words/speech.ts';
+import { texts } from './words/speech.ts';
 
 const mailbox = createMailbox();
 const live = followLive(mailbox.readAgain);
@@ -17,7 +18,7 @@ const phoneOf = (owner: Owner) =>
   createPhone({
     owner,
     deviceName: () => {
-      const words = languages[language.read()];
+      const words = texts[language.read()];
       return words.deviceOf(words.owners[owner]);
     },
     language: language.read,

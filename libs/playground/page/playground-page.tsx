@@ -1,13 +1,13 @@
-import { useEffect, useState } from 'react';
+import { LanguageChoice, useTitle } from '@auth-account/page/speech.tsx';
+import { useState } from 'react';
 import { MailboxView } from './mailbox/mailbox-view.tsx';
 import { PhoneFrame } from './phone/phone-frame.tsx';
 import type { LiveSequence } from './sequence/follow-live.ts';
 import { SequenceView } from './sequence/sequence-view.tsx';
-import { useStore } from './store.ts';
 import type { Director } from './stories/director.ts';
 import type { Stage } from './stories/stage.ts';
 import { StoryBar } from './stories/story-bar.tsx';
-import { choose, type Language, language, languages, Speech } from './words/speech.ts';
+import { Speech, useWords } from './words/speech.ts';
 
 type Tab = 'anna' | 'inside' | 'ben';
 
@@ -17,18 +17,23 @@ interface PlaygroundPageProps {
   readonly live: LiveSequence;
 }
 
-/** The whole page. On a narrow screen, tabs choose which of its three parts is shown. */
-export function PlaygroundPage({ stage, director, live }: PlaygroundPageProps) {
-  const { anna, ben, mailbox } = stage;
-  const chosen = useStore(language);
-  const words = languages[chosen];
-  const [tab, setTab] = useState<Tab>('inside');
-  useEffect(() => {
-    document.documentElement.lang = chosen;
-    document.title = words.title;
-  }, [chosen, words]);
+/** The whole page. */
+export function PlaygroundPage(props: PlaygroundPageProps) {
   return (
-    <Speech value={words}>
+    <Speech>
+      <Parts {...props} />
+    </Speech>
+  );
+}
+
+/** On a narrow screen, tabs choose which of the three parts is shown. */
+function Parts({ stage, director, live }: PlaygroundPageProps) {
+  const { anna, ben, mailbox } = stage;
+  const words = useWords();
+  useTitle(words.title);
+  const [tab, setTab] = useState<Tab>('inside');
+  return (
+    <>
       <header className="top">
         <h1>{words.title}</h1>
         <p>
@@ -37,7 +42,7 @@ export function PlaygroundPage({ stage, director, live }: PlaygroundPageProps) {
             {words.docs}
           </a>
         </p>
-        <LanguageChoice chosen={chosen} label={words.language} />
+        <LanguageChoice label={words.language} />
       </header>
       <StoryBar stage={stage} director={director} onPlay={() => setTab('inside')} />
       <div className="part-tabs">
@@ -55,19 +60,6 @@ export function PlaygroundPage({ stage, director, live }: PlaygroundPageProps) {
         </div>
         <PhoneFrame phone={ben} other={anna} />
       </main>
-    </Speech>
-  );
-}
-
-function LanguageChoice({ chosen, label }: { readonly chosen: Language; readonly label: string }) {
-  return (
-    <fieldset className="language">
-      <legend className="hidden">{label}</legend>
-      {(Object.keys(languages) as Language[]).map((each) => (
-        <button key={each} type="button" lang={each} aria-pressed={each === chosen} onClick={() => choose(each)}>
-          {each}
-        </button>
-      ))}
-    </fieldset>
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { buildPage, type PageFile } from './http/build-page.ts';
+import { join } from 'node:path';
+import { buildPage, type PageFile } from '@auth-account/page/build';
 import { guidePage } from './http/guide-page.ts';
 import { passToApi } from './http/pass-to-api.ts';
 import { createLiveFeed } from './live/live-feed.ts';
@@ -23,6 +24,7 @@ export interface Playground {
   notifyMail(): void;
 }
 
+const pageDir = join(import.meta.dirname, '../page');
 const guidesPath = '/guides/';
 
 /** Limit for a delivery of spans, in characters. */
@@ -129,7 +131,7 @@ function createFileFinder(): (path: string) => Promise<PageFile | undefined> {
   let files: Promise<ReadonlyMap<string, PageFile>> | undefined;
   return async (path) => {
     if (path.startsWith(guidesPath)) return guidePage(path.slice(guidesPath.length));
-    files ??= buildPage();
+    files ??= buildPage({ pageDir, name: 'playground' });
     const built = await files.catch((error) => {
       files = undefined;
       throw error;

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { factorTryLimits } from './account-limits.ts';
 import { createLimitKeys, type LimitKeys, sinceRecovery } from './limit-keys.ts';
 import type { RedisClient } from './redis-client.ts';
 
@@ -8,6 +9,8 @@ export interface WrongVerdicts {
   readonly unknown: number;
   /** From devices and networks that had given the secret, and from their sessions. */
   readonly known: number;
+  /** Time of the recovery from which they count, in milliseconds since the epoch; 0 if there was none. */
+  readonly since: number;
 }
 
 /** Counts of the limits for an account. Times are milliseconds since the epoch. */
@@ -16,8 +19,8 @@ export interface AccountCounts {
   readonly tag: string;
   readonly wrongPasswords: WrongVerdicts;
   readonly wrongFactors: WrongVerdicts;
-  /** Wrong passwords in the last 24 hours from unknown devices and networks. */
-  readonly failuresToday: number;
+  /** Times of the newest wrong passwords from unknown devices and networks that count towards a day, newest first. */
+  readonly failures: readonly number[];
   /** Time before which no unknown device or network may try a password; 0 if there is none. */
   readonly loginFrom: number;
   /** Times of the newest tries of the second factor from unknown devices and networks, newest first. */
@@ -52,13 +55,10 @@ export interface AccountCountDeps {
   readonly secrets: () => readonly KeyObject[];
 }
 
-/** Times of a list that are read. */
-const newest = 20;
-
 /** Reads and removes the counts of accounts. */
 export function createAccountCounts({ redis, keyPrefix, secrets }: AccountCountDeps): AccountCountStore {
   const namesOf = (secret: KeyObject) => createLimitKeys(keyPrefix, () => secret);
-  const timesOf = async (list: string) => (await redis.lrange(list, 0, newest - 1)).map(Number);
+  const timesOf = async (list: string) => (await redis.lrange(list, 0, factorTryLimits.perDay - 1)).map(Number);
 
   async function knownOf(keys: LimitKeys, account: string) {
     const sets = [keys.knownOf(account), keys.factorKnownOf(account), keys.provenOf(account)];
@@ -101,7 +101,7 @@ export function createAccountCounts({ redis, keyPrefix, secrets }: AccountCountD
         tag,
         wrongPasswords: verdictsOf(passwords),
         wrongFactors: verdictsOf(factors),
-        failuresToday: failures.length,
+        failures: failures.map(Number),
         loginFrom: Number(delay.until ?? 0),
         factorTries,
         codes,
@@ -123,6 +123,7 @@ export function createAccountCounts({ redis, keyPrefix, secrets }: AccountCountD
   };
 }
 
-function verdictsOf({ all = '0', since: _, ...places }: Readonly<Record<string, string>>): WrongVerdicts {
-  return { unknown: Number(all), known: Object.values(places).reduce((sum, count) => sum + Number(count), 0) };
+function verdictsOf({ all = '0', since = '0', ...places }: Readonly<Record<string, string>>): WrongVerdicts {
+  const known = Object.values(places).reduce((sum, count) => sum + Number(count), 0);
+  return { unknown: Number(all), known, since: Number(since) };
 }

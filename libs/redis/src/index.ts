@@ -1,4 +1,5 @@
 export { type AccountCountStore, type AccountCounts, createAccountCounts } from './account-counts.ts';
+export { factorTryLimits, ownTotal, sharedTotal } from './account-limits.ts';
 export { explainRedisError } from './explain-redis-error.ts';
 export { createLimitKeys, type LimitKeys, sinceRecovery } from './limit-keys.ts';
 export { openRedis, type RedisConfig } from './open-redis.ts';

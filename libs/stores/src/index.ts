@@ -2,7 +2,7 @@ export { emailAsMeant, emailKey } from './account/email-key.ts';
 export type { PresentUser } from './account/present-user.ts';
 export type { UserStore } from './account/user-store.ts';
 export type { GroupStore } from './group/group-store.ts';
-export { type InviteState, type InviteStore, inviteState } from './group/invite-store.ts';
+export { type InviteState, type InviteStore, inviteRef, inviteState } from './group/invite-store.ts';
 export { type Collections, collectionsOf } from './mongo/collections.ts';
 export { connectMongo, mongoOptions } from './mongo/connect-mongo.ts';
 export { createDatabaseClock, type DatabaseClock, reportClock } from './mongo/database-clock.ts';

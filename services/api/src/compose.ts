@@ -184,6 +184,10 @@ function composePresence(
       ...{ issuer, audience, token_seconds: { signs, takes: maxTokenSeconds(config) } },
       keys: reportedKeys(),
       refused_by: refusals(),
+      rules: {
+        verified_email: config.REQUIRE_VERIFIED_EMAIL,
+        wrong_passwords_a_day: config.LOGIN_ACCOUNT_FAILURES_PER_DAY,
+      },
     }),
   });
   const running = () => readProcessReports(redis, keys);

@@ -272,7 +272,10 @@ describe('all emails to one email address in a day', () => {
 
   /** Returns how many mails to its own email address an account has caused, by purpose. */
   async function mailsTo(userId: string): Promise<Record<string, number>> {
-    const rows = await on.collections.outbox.find({ state: 'pending', 'event.subject': userId }).toArray();
+    const rows = await on.collections.outbox
+      .find({ state: 'pending', 'event.subject': userId })
+      .sort({ _id: 1 })
+      .toArray();
     const purposesOf = rows.flatMap(({ event: { data } }) => ('purpose' in data ? [data.purpose] : []));
     const counts = Map.groupBy(purposesOf, (purpose) => (purpose.includes('_changed') ? purpose : kindOf(purpose)));
     return Object.fromEntries([...counts].map(([kind, all]) => [kind, all.length]));

@@ -25,7 +25,7 @@ const stored = (_id: string) => fixture.collections.users.findOne({ _id });
 const live = (user_id: string) => fixture.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
 async function eventsOf(user_id: string, topic: string) {
-  const rows = await fixture.collections.outbox.find({ 'event.subject': user_id, topic }).toArray();
+  const rows = await fixture.collections.outbox.find({ 'event.subject': user_id, topic }).sort({ _id: 1 }).toArray();
   return rows.map(({ event }) => event);
 }
 

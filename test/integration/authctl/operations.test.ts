@@ -1,8 +1,8 @@
 import { OperationError, toOperationError } from '@auth-account/operations';
 import { planDelete, planDisable, planEnable, planPasswordReset, showAccount } from '@auth-account/operations/accounts';
-import { listCommands } from '@auth-account/operations/commands';
+import { listCommands, withQueue } from '@auth-account/operations/commands';
 import { planReplay } from '@auth-account/operations/events';
-import { logOutAccount } from '@auth-account/operations/sessions';
+import { type LogoutContext, planEndSessions } from '@auth-account/operations/sessions';
 import { createTransactionRunner } from '@auth-account/stores';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newUserDocument } from '../../support/api/use-case-fixture.ts';
@@ -83,7 +83,9 @@ test.each([
 test('a forced logout with an email address in its reason is refused before it is ordered', async () => {
   const { context } = openContext();
   const options = { reason: 'asked by a@b.example', requestId: 'page-2', timeout: 0 };
-  expect(await failureOf(logOutAccount(context, await newUser(), options))).toMatchObject({ kind: 'invalid' });
+  const useQueue: LogoutContext['useQueue'] = (work) => withQueue(context, work);
+  const plan = await planEndSessions({ ...context, useQueue }, await newUser(), options);
+  expect(await failureOf(plan.run())).toMatchObject({ kind: 'invalid' });
   expect(await listCommands(context, { limit: 10 })).toEqual({ commands: [] });
 });
 

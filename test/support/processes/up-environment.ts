@@ -13,8 +13,8 @@ async function reservePort(): Promise<string> {
 }
 
 const ports = [
-  ...['API_PORT', 'PUSH_PORT', 'API_OPS_PORT', 'PUSH_OPS_PORT', 'WORKER_OPS_PORT'],
-  ...['LOCAL_MONGO_PORT', 'LOCAL_REDIS_PORT', 'LOCAL_SUBSCRIBER_PORT'],
+  ...['API_PORT', 'PUSH_PORT', 'CONSOLE_PORT', 'API_OPS_PORT', 'PUSH_OPS_PORT', 'WORKER_OPS_PORT', 'CONSOLE_OPS_PORT'],
+  ...['LOCAL_MONGO_PORT', 'LOCAL_REDIS_PORT', 'LOCAL_SUBSCRIBER_PORT', 'LOCAL_STAFF_PORT'],
 ];
 
 /** Returns the environment of an `npm run up` with its own ports and servers, and its data in `dataDir`. */

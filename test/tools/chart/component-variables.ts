@@ -1,12 +1,13 @@
 import { apiConfig, migrateConfig, migrateRedisConfig } from '@auth-account/api/config';
 import { probeConfig } from '@auth-account/authctl/probe-config';
 import { type describeConfig, logConfig, mongoConfig } from '@auth-account/config';
+import { consoleConfig } from '@auth-account/console/config';
 import { pushGatewayConfig } from '@auth-account/push-gateway/config';
 import { mongoChecks } from '@auth-account/stores/mongo-checks';
 import { workerConfig } from '@auth-account/worker/config';
 
 /** The name in the values of a component that runs one of our programs. */
-export type Component = 'api' | 'pushGateway' | 'worker' | 'probe' | 'migrate';
+export type Component = 'api' | 'pushGateway' | 'worker' | 'console' | 'probe' | 'migrate';
 
 /** A variable, with the part of its JSON Schema that the chart uses. */
 export interface Variable {
@@ -37,6 +38,7 @@ const variables: Readonly<Record<Component, readonly Variable[]>> = {
   api: read(apiConfig),
   pushGateway: read(pushGatewayConfig),
   worker: read(workerConfig),
+  console: read(consoleConfig),
   probe: read(probeConfig),
   migrate: migrateVariables(),
 };

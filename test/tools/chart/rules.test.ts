@@ -195,21 +195,22 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
     ({ container }) => container.env.push({ name: 'REDIS_URL', value: 'redis://cache' }),
     ({ configMap }) => set(configMap.data, { TOKEN_ISSUER: 'https://user:word@auth.example.com' }),
   ],
-  'nobody but api and authctl gets anything of a Secret with private keys, the worker the server’s keys alone': [
-    ({ pod }) =>
-      set(pod, {
-        volumes: [{ name: 'keys', secret: { secretName: 'private-keys', items: [{ key: 'a', path: 'a' }] } }],
-      }),
-    ({ pod }) => pod.volumes.push({ name: 'more', projected: { sources: [{ secret: { name: 'private-keys' } }] } }),
-    ({ container }) => container.envFrom.push({ secretRef: { name: 'private-keys' } }),
-    ({ container }) =>
-      container.env.push({
-        name: 'OTEL_EXPORTER_OTLP_HEADERS',
-        valueFrom: { secretKeyRef: { name: 'private-keys', key: 'a' } },
-      }),
-    ({ pod, container }) =>
-      pod.initContainers.push({ ...container, name: 'wait', envFrom: [{ secretRef: { name: 'private-keys' } }] }),
-  ],
+  'nobody but api and authctl gets anything of a Secret with private keys, worker and console the server’s keys alone':
+    [
+      ({ pod }) =>
+        set(pod, {
+          volumes: [{ name: 'keys', secret: { secretName: 'private-keys', items: [{ key: 'a', path: 'a' }] } }],
+        }),
+      ({ pod }) => pod.volumes.push({ name: 'more', projected: { sources: [{ secret: { name: 'private-keys' } }] } }),
+      ({ container }) => container.envFrom.push({ secretRef: { name: 'private-keys' } }),
+      ({ container }) =>
+        container.env.push({
+          name: 'OTEL_EXPORTER_OTLP_HEADERS',
+          valueFrom: { secretKeyRef: { name: 'private-keys', key: 'a' } },
+        }),
+      ({ pod, container }) =>
+        pod.initContainers.push({ ...container, name: 'wait', envFrom: [{ secretRef: { name: 'private-keys' } }] }),
+    ],
   'every selector finds pods': [
     ({ extra, budget }) => extra.push({ ...budget, spec: { selector: { matchLabels: labels('probe') } } }),
     ({ extra, policy }) => extra.push({ ...policy, spec: { podSelector: { matchLabels: labels('probe') } } }),

@@ -100,4 +100,21 @@ export const refusedSets: readonly RefusedSet[] = [
     values: { httpRoute: { enabled: true, hostnames: ['auth.example.com'] } },
     message: /httpRoute\.parentRefs is required/,
   },
+  {
+    title: 'the public host for the console',
+    values: {
+      ingress: { enabled: true, host: 'api.example.com' },
+      console: {
+        enabled: true,
+        existingSecret: 'auth-console',
+        config: {
+          CONSOLE_PUBLIC_URL: 'https://api.example.com',
+          CONSOLE_ISSUER: 'https://login.example.com',
+          CONSOLE_CLIENT_ID: 'auth-console',
+          CONSOLE_ROLES: { viewer: ['staff'] },
+        },
+      },
+    },
+    message: /console: api\.example\.com is a host of the api or of the streams/,
+  },
 ];

@@ -16,7 +16,8 @@ test.each([
   ['', ['services/api/src/usecases/sessions/log-in.ts', 'libs/config/src/load-config.test.ts', 'docs/operations.md']],
   ['github', ['.github/workflows/ci.yml']],
   ['lockfile', ['package-lock.json']],
-  ['page-types', ['libs/playground/page/main.ts']],
+  ['page-types', ['libs/playground/page/main.tsx', 'libs/page/src/components/form.tsx']],
+  ['page-types', ['services/console/page/main.tsx', 'services/console/src/contract/roles.ts']],
 ])('the checks "%s" run for changes of %j', (names, paths) => {
   for (const path of paths) expect(checksFor(path).join()).toBe(names);
   expect(names.split(',').filter((name) => name !== '' && checks[name] === undefined)).toEqual([]);

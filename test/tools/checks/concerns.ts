@@ -37,7 +37,7 @@ const special: readonly (readonly [check: string, ...changed: RegExp[]])[] = [
   ],
   ['github', /^\.(?:github|devcontainer)\//],
   ['lockfile', /^package-lock\.json$/],
-  ['page-types', /^libs\/playground\/page\//],
+  ['page-types', /^(?:libs\/playground|services\/console)\/page\/|^libs\/page\/|^services\/console\/src\/contract\//],
 ];
 
 /** Returns the checks, besides those of all changes, that a changed path concerns. */

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '../../..');
 const dockerfile = readFileSync(join(root, 'services/Dockerfile'), 'utf8');
 const majorOf = (text: string) => /\d+/.exec(text)?.[0];
 
-test.each(['api', 'worker', 'push-gateway', 'authctl'])(
+test.each(['api', 'worker', 'push-gateway', 'console', 'authctl'])(
   'the image, the package and the process of %s agree on Node',
   (service) => {
     const { engines } = JSON.parse(readFileSync(join(root, 'services', service, 'package.json'), 'utf8'));

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { AuditRow } from '../../../services/api/src/audit/audit-row.ts';
 import { auditEvents } from '../../../services/api/src/audit/events.ts';
 import { limitRules } from '../../../services/api/src/limits/limits-table.ts';
+import { actionRoles } from '../../../services/console/src/contract/roles.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
@@ -11,6 +12,9 @@ const find = (pattern: string) => globSync(pattern, { cwd: root }).sort();
 const sources = find('{services/{push-gateway,worker},libs/operations}/src/**/*.ts').map(read).join('\n');
 /** Names of events that the other services and operations of operators write. */
 const others = [...sources.matchAll(/\bevent(?::| =) '([a-z]+\.[a-z_]+)'/g)].map(([, name = '']) => name);
+/** Names of the console's events. They are no family, because the chart's values of the console are named like them. */
+const consoleSources = find('services/console/src/**/*.ts').map(read).join('\n');
+const ofConsole = [...consoleSources.matchAll(/'(console\.[a-z_]+)'/g)].map(([, name = '']) => name);
 const events = new Set([...Object.keys(auditEvents), ...others]);
 const families = new Set(Array.from(events, (name) => name.replace(/\..*/, '')));
 
@@ -25,7 +29,7 @@ export function findUnknownNames(page: string): string[] {
     const name = `${family}${mark}${rest}`;
     const isUnknown =
       mark === '.'
-        ? families.has(family) && !events.has(name)
+        ? families.has(family) && !events.has(name) && !Object.hasOwn(actionRoles, name)
         : kinds.has(name.replace(/.*_/, '')) && !reasons.includes(name);
     return isUnknown ? [name] : [];
   });
@@ -38,6 +42,8 @@ export function findFaultsInPages(): string[] {
     ...find('{README.md,SECURITY.md,docs/**/*.md}').flatMap((page) =>
       findUnknownNames(read(page)).map((name) => `${page}: there is no ${name}`),
     ),
-    ...others.filter((name) => !audit.includes(`\`${name}\``)).map((name) => `docs/audit.md: ${name} is missing`),
+    ...[...others, ...new Set(ofConsole)]
+      .filter((name) => !audit.includes(`\`${name}\``))
+      .map((name) => `docs/audit.md: ${name} is missing`),
   ];
 }

@@ -1,13 +1,14 @@
 import { type ConfigRow, describeConfig } from '@auth-account/config';
 import { localVariables } from '../../../libs/local-stack/src/stack/local-variables.ts';
 import { apiConfig, migrateConfig } from '../../../services/api/src/config.ts';
+import { consoleConfig } from '../../../services/console/src/config.ts';
 import { pushGatewayConfig } from '../../../services/push-gateway/src/config.ts';
 import { workerConfig } from '../../../services/worker/src/config.ts';
 import { topics } from './configuration-topics.ts';
 import { toTable } from './page-sections.ts';
 
 const SERVICES = { api: apiConfig, 'push-gateway': pushGatewayConfig, worker: workerConfig };
-const SCHEMAS = { ...SERVICES, migrate: migrateConfig };
+const SCHEMAS = { ...SERVICES, console: consoleConfig, migrate: migrateConfig };
 
 type Row = ConfigRow & { readonly services: readonly string[] };
 
@@ -16,7 +17,7 @@ function allRows(): Row[] {
   const rows = Object.entries(SCHEMAS).flatMap(([service, schema]) =>
     describeConfig(schema).map((row) => ({ ...row, services: [service] })),
   );
-  const groups = Map.groupBy(rows, ({ services: _, ...row }) => JSON.stringify(row));
+  const groups = Map.groupBy(rows, ({ services: _, required: __, ...row }) => JSON.stringify(row));
   return Array.from(groups.values(), (same) => {
     const services = same.flatMap((row) => row.services);
     return same.slice(0, 1).map((row) => ({ ...row, services }));

@@ -16,6 +16,7 @@ export const generators: Readonly<Record<string, string>> = {
   endpoints: 'services/api/bin/generate-operations.ts',
   streams: 'test/tools/generate/stream-docs.ts',
   authctl: 'services/authctl/bin/generate-docs.ts',
+  console: 'test/tools/generate/console-docs.ts',
   metrics: 'test/tools/generate/metrics-docs.ts',
   dashboards: 'test/tools/generate/dashboards.ts',
   'chart-schema': 'test/tools/generate/chart-schema.ts',

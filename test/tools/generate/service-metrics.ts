@@ -1,6 +1,7 @@
 import { createMetrics } from '@auth-account/telemetry';
 import { createApiMetrics } from '../../../services/api/src/runtime/metrics.ts';
 import { createProbeMetrics } from '../../../services/authctl/src/probe/probe-metrics.ts';
+import { createConsoleMetrics } from '../../../services/console/src/runtime/metrics.ts';
 import { createPushMetrics } from '../../../services/push-gateway/src/runtime/metrics.ts';
 import {
   createBacklogGauges,
@@ -34,17 +35,20 @@ export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
   const api = createMetrics({ service: 'api' });
   const gateway = createMetrics({ service: 'push-gateway' });
   const worker = createMetrics({ service: 'worker' });
+  const console = createMetrics({ service: 'console' });
   const probe = createMetrics({ service: 'probe' });
   createApiMetrics(api, ['apple']);
   createPushMetrics(gateway, () => 0);
   createWorkerMetrics(worker, ['analytics'], ['apple']);
   createBacklogGauges(worker.registry, [], () => undefined);
   for (const name of workGaugeNames) createWorkGauge(worker.registry, name, () => undefined);
+  createConsoleMetrics(console);
   createProbeMetrics(probe, () => new Date());
   const all = [
     { job: 'auth-api', metrics: api },
     { job: 'auth-push-gateway', metrics: gateway },
     { job: 'auth-worker', metrics: worker },
+    { job: 'auth-console', metrics: console },
     { job: 'auth-probe', metrics: probe },
   ];
   return Promise.all(

@@ -180,6 +180,9 @@ export type AuthEvent = RegisteredEvent | AccountEvent;
 /** Topic of requests for codes. Codes are valid for minutes, so these requests do not wait behind other events. */
 export const urgentTopic = 'service.auth.events.code_requested' satisfies AccountTopic;
 
+/** Topics that a subscriber of the kind `smtp` takes. */
+export const mailTopics = [urgentTopic, 'service.auth.events.notice'] as const satisfies readonly AccountTopic[];
+
 /** BullMQ queue for the registration event alone. The channel has the same name as the event's topic. */
 export const registeredChannel = registeredTopic;
 

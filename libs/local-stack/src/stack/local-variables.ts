@@ -16,6 +16,7 @@ export const localVariables = {
     description:
       "Port of the playground and of the stack's own subscribers: `curl -N http://127.0.0.1:8090/events` shows the events, `/mail` the mails",
   },
+  LOCAL_STAFF_PORT: { default: '8091', description: 'Port of the provider at which staff sign in to the console' },
   LOCAL_DATA_DIR: {
     default: '.data',
     description: 'Directory of everything that is kept between starts: `mongo/`, `redis/`, `keys/`',

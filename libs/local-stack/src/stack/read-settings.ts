@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type AccessTokenAlgorithm, accessTokenAlgorithms } from '@auth-account/verifier/access-token';
 import type { KeyFiles } from '../keys/generate-keys.ts';
 import { projectRoot } from '../project-root.ts';
+import { staffClientId, staffRoles } from '../provider/start-staff-provider.ts';
 import type { PortNeed } from './assert-ports-free.ts';
 import { localVariables } from './local-variables.ts';
 
@@ -10,15 +12,18 @@ import { localVariables } from './local-variables.ts';
 const PORTS = {
   API_PORT: [8080, 'the API'],
   PUSH_PORT: [8081, 'the push streams'],
+  CONSOLE_PORT: [8082, 'the console'],
   API_OPS_PORT: [9080, 'probes and metrics of the api'],
   PUSH_OPS_PORT: [9081, 'probes and metrics of the push-gateway'],
   WORKER_OPS_PORT: [9082, 'probes and metrics of the worker'],
+  CONSOLE_OPS_PORT: [9083, 'probes and metrics of the console'],
   LOCAL_MONGO_PORT: [Number(localVariables.LOCAL_MONGO_PORT.default), "the stack's own MongoDB"],
   LOCAL_REDIS_PORT: [Number(localVariables.LOCAL_REDIS_PORT.default), "the stack's own Redis"],
   LOCAL_SUBSCRIBER_PORT: [
     Number(localVariables.LOCAL_SUBSCRIBER_PORT.default),
     "the playground and the stack's own event subscriber",
   ],
+  LOCAL_STAFF_PORT: [Number(localVariables.LOCAL_STAFF_PORT.default), 'the provider at which staff sign in'],
 } as const;
 
 export type PortVariable = keyof typeof PORTS;
@@ -90,6 +95,7 @@ export function serviceDefaults(
     API_OPS_PORT: String(ports.API_OPS_PORT),
     PUSH_OPS_PORT: String(ports.PUSH_OPS_PORT),
     WORKER_OPS_PORT: String(ports.WORKER_OPS_PORT),
+    ...consoleDefaults(ports),
     PUSH_PUBLIC_URL: `ws://127.0.0.1:${ports.PUSH_PORT}`,
     TOKEN_ISSUER: `http://127.0.0.1:${ports.API_PORT}`,
     ACCESS_TOKEN_KEYS_FILE: keys.accessToken,
@@ -112,6 +118,21 @@ export function serviceDefaults(
   };
   const unset = Object.entries(defaults).filter(([name]) => !env[name] && !env[`${name}_FILE`]);
   return Object.fromEntries(unset.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+/** The console's settings. Its sessions end with the stack. */
+function consoleDefaults(ports: Settings['ports']): Record<string, string> {
+  const processes = [ports.API_OPS_PORT, ports.PUSH_OPS_PORT, ports.WORKER_OPS_PORT];
+  return {
+    CONSOLE_PORT: String(ports.CONSOLE_PORT),
+    CONSOLE_OPS_PORT: String(ports.CONSOLE_OPS_PORT),
+    CONSOLE_PUBLIC_URL: `http://127.0.0.1:${ports.CONSOLE_PORT}`,
+    CONSOLE_ISSUER: `http://127.0.0.1:${ports.LOCAL_STAFF_PORT}`,
+    CONSOLE_CLIENT_ID: staffClientId,
+    CONSOLE_ROLES: JSON.stringify(staffRoles),
+    CONSOLE_SECRETS: randomBytes(32).toString('base64url'),
+    CONSOLE_METRICS_URLS: processes.map((port) => `http://127.0.0.1:${port}/metrics`).join(','),
+  };
 }
 
 const tracingVariables = [

@@ -30,6 +30,7 @@ ${mainPath(api)}
 Addresses:
 
   playground     ${local(ports.LOCAL_SUBSCRIBER_PORT)}/: two phones, and what happens inside, in a browser
+  console        ${local(ports.CONSOLE_PORT)}/: accounts and the system, for staff; sign in as Sam, Olga or Vera
   api            ${api}/api/v1
   API docs       ${api}/docs (OpenAPI: /openapi.json, public keys: /.well-known/jwks.json)
   push streams   ws://127.0.0.1:${ports.PUSH_PORT}/ws/push-stream/{session_id}

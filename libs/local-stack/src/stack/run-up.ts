@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateKeys, writePublicKeys } from '../keys/generate-keys.ts';
 import type { Log } from '../log.ts';
+import { type StaffProvider, startStaffProvider } from '../provider/start-staff-provider.ts';
 import { assertPortsFree } from './assert-ports-free.ts';
 import { createLinePrinter } from './create-line-printer.ts';
 import { openRunFile, type RunFile } from './open-run-file.ts';
@@ -18,7 +19,7 @@ export interface UpOptions {
   /** True to start without the data of earlier starts. */
   readonly fresh: boolean;
   readonly print: Log;
-  /** Programs to run on the databases. If left out, these are the three services. */
+  /** Programs to run on the databases. If left out, these are all services. */
   readonly plan?: StackPlan;
 }
 
@@ -33,11 +34,12 @@ class WrongConfigError extends Error {
 interface Running {
   databases?: Databases;
   subscriber?: Promise<LocalSubscriber>;
+  staffProvider?: Promise<StaffProvider | undefined>;
   readonly services: LocalService[][];
 }
 
 /**
- * Runs the whole system on this machine until a signal comes, then ends it in order: api and push-gateway, worker,
+ * Runs the whole system on this machine until a signal comes, then ends it in order: api, push-gateway and console, worker,
  * Redis, MongoDB. Returns the exit code: 1 if something could not be started, 78 if a service refuses its
  * configuration, otherwise 0.
  */
@@ -109,10 +111,14 @@ async function start(context: StartContext): Promise<Databases> {
   const subscriberUp = startSubscriber(context);
   subscriberUp.catch(() => undefined);
   running.subscriber = subscriberUp;
+  const staffUp = startStaff(context);
+  staffUp.catch(() => undefined);
+  running.staffProvider = staffUp;
   const databases = await startDatabases({ env, settings, log: print, signal, onSpawn, onFailure: context.fail });
   running.databases = databases;
   signal.throwIfAborted();
   const subscriber = await subscriberUp;
+  await staffUp;
   const addresses = {
     mongodbUri: databases.mongo?.uri,
     redisUrl: databases.redis?.url,
@@ -157,6 +163,17 @@ function startSubscriber({ print, settings, running }: StartContext): Promise<Lo
       playground: createLinePrinter('playground', print),
     },
   });
+}
+
+/** Starts the provider at which staff sign in, if the console runs and has no other one. */
+async function startStaff({
+  env,
+  settings: { ports },
+  plan = STACK,
+}: StartContext): Promise<StaffProvider | undefined> {
+  if (isNamed(env, 'CONSOLE_ISSUER') || !plan.services.flat().some(({ name }) => name === 'console')) return undefined;
+  const consoleUrl = env.CONSOLE_PUBLIC_URL || `http://127.0.0.1:${ports.CONSOLE_PORT}`;
+  return startStaffProvider({ port: ports.LOCAL_STAFF_PORT, consoleUrl });
 }
 
 function startServices(
@@ -212,13 +229,15 @@ function printReady({ env, print }: UpOptions, settings: Settings, { databases }
   print(readyScreen({ settings, ...own, hasSubscriber: !isNamed(env, 'EVENT_SUBSCRIBERS'), seconds }));
 }
 
-async function stop({ databases, services, subscriber }: Running, print: Log): Promise<void> {
+async function stop({ databases, services, subscriber, staffProvider }: Running, print: Log): Promise<void> {
   for (const group of services) {
     print(`Stopping ${group.map((service) => service.name).join(', ')}`);
     await Promise.all(group.map((service) => service.stop()));
   }
   const started = await subscriber?.catch(() => undefined);
   await started?.stop();
+  const provider = await staffProvider?.catch(() => undefined);
+  await provider?.close();
   if (databases?.redis) {
     print('Stopping Redis');
     await databases.redis.stop();

@@ -24,7 +24,7 @@ const inServices = (...path: string[]) => join(projectRoot, 'services', ...path)
 const isBundled = process.env.BUNDLES === '1';
 
 /** Returns the file that Node runs for a service: its source, or its bundle. */
-export function mainOf(service: ServiceName | 'authctl'): string {
+export function mainOf(service: ServiceName | 'authctl' | 'console'): string {
   return isBundled ? inServices(service, 'dist', 'main.js') : inServices(service, 'src', 'main.ts');
 }
 
@@ -41,8 +41,11 @@ export const SERVICES = {
   worker: { name: 'worker', main: mainOf('worker'), opsPortVariable: 'WORKER_OPS_PORT' },
 } as const satisfies Record<ServiceName, ServicePlan>;
 
-/** The plan for the three services. The worker ends last, because it takes over unfinished work of the api. */
+/** Optional in a deployment, so no other service needs it. */
+const CONSOLE: ServicePlan = { name: 'console', main: mainOf('console'), opsPortVariable: 'CONSOLE_OPS_PORT' };
+
+/** The plan for all services. The worker ends last, because it takes over unfinished work of the api. */
 export const STACK: StackPlan = {
   migrate: isBundled ? inServices('api', 'dist', 'migrate.js') : inServices('api', 'bin', 'migrate.ts'),
-  services: [[SERVICES.api, SERVICES['push-gateway']], [SERVICES.worker]],
+  services: [[SERVICES.api, SERVICES['push-gateway'], CONSOLE], [SERVICES.worker]],
 };

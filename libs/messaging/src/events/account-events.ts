@@ -1,4 +1,4 @@
-import type { AccountEventOf, Locale } from '@auth-account/contracts/events';
+import type { AccountEventOf, CodePurpose, Locale } from '@auth-account/contracts/events';
 import { type AccountEventOrigin, createAccountEvent } from './create-events.ts';
 
 type SecondFactorChangedEvent = AccountEventOf<'service.auth.events.second_factor_changed'>;
@@ -31,6 +31,31 @@ export function passwordChangedEvents(
     createAccountEvent('service.auth.events.password_changed', changed, origin),
     createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
   ];
+}
+
+/** A code that is to be sent. */
+export interface RequestedCode {
+  /** Challenge of the code, as it is stored. */
+  readonly challenge: {
+    readonly _id: string;
+    readonly user_id: string;
+    readonly purpose: CodePurpose;
+    readonly expires_at: Date;
+  };
+  /** Provider whose identity the code links. */
+  readonly provider?: string | undefined;
+  /** Language of the mail. */
+  readonly locale: Locale;
+}
+
+/** Returns the event by which a code is sent. The worker derives the code when it sends the mail. */
+export function codeRequestedEvent(
+  { challenge: { _id: challenge_id, user_id, purpose, expires_at }, provider, locale }: RequestedCode,
+  origin: AccountEventOrigin,
+): AccountEventOf<'service.auth.events.code_requested'> {
+  const named = provider === undefined ? {} : { provider };
+  const data = { challenge_id, user_id, purpose, ...named, locale, expires_at: expires_at.toISOString() };
+  return createAccountEvent('service.auth.events.code_requested', data, origin);
 }
 
 /** An order to delete an account. */

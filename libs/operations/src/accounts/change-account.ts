@@ -25,8 +25,8 @@ export interface AccountChange extends Omit<AccountContext, 'operator'>, Operato
 export interface ChangeSteps<T> {
   /** Throws an `OperationError` if the account may not be changed so. */
   readonly refuse?: (user: UserDocument, now: Date) => void;
-  /** Returns the question for a person who must confirm the change. */
-  readonly questionOf?: (user: UserDocument) => string;
+  /** Returns the question for a person who confirms the change. Rejects like `refuse`. */
+  readonly questionOf: (user: UserDocument, now: Date) => string | Promise<string>;
   readonly change: (change: AccountChange) => Promise<T>;
 }
 
@@ -44,7 +44,7 @@ export async function planChange<T>(
   const user = await loadAccount(mongo.collections, idOrEmail);
   refuse?.(user, mongo.now());
   return {
-    ...(questionOf && { question: questionOf(user) }),
+    question: await questionOf(user, mongo.now()),
     run() {
       // The time is taken after the question, because the worker looks only for sessions that ended recently.
       const at = mongo.now();

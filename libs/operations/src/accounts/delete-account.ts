@@ -84,6 +84,10 @@ export function planRestore(context: AccountContext, idOrEmail: string) {
     const time = deletes_at.toISOString();
     throw refused(`The account ${_id} cannot be restored: the time of its erasure, ${time}, has come.`);
   };
+  const questionOf = (user: UserDocument) => {
+    const disabled = user.disabled_at === undefined ? '' : ' It stays disabled.';
+    return `Cancel the deletion of the account ${describeAccount(user)}? Its holder is informed.${disabled}`;
+  };
   const change = async ({ transaction, stores, user, at, requestId, nextOrigin, ...made }: AccountChange) => {
     const { _id: user_id, disabled_at, locale = 'en' } = user;
     const events = deletionCancelledEvents({ user_id, locale }, nextOrigin);
@@ -95,5 +99,5 @@ export function planRestore(context: AccountContext, idOrEmail: string) {
     made.audit({ event: 'account.deletion_cancelled', operator_reason: made.reason });
     return { user_id, request_id: requestId, is_disabled: disabled_at !== undefined };
   };
-  return planChange(context, idOrEmail, { refuse, change });
+  return planChange(context, idOrEmail, { refuse, questionOf, change });
 }

@@ -1,7 +1,14 @@
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import { announceEnd, type EndingContext } from './announce-end.ts';
-import { type AccountChange, type AccountContext, accountChanged, planChange, refused } from './change-account.ts';
+import {
+  type AccountChange,
+  type AccountContext,
+  accountChanged,
+  describeAccount,
+  planChange,
+  refused,
+} from './change-account.ts';
 
 const reason = 'account_disabled';
 
@@ -14,6 +21,8 @@ export function planDisable(context: EndingContext, idOrEmail: string) {
   const refuse = ({ _id, disabled_at }: UserDocument) => {
     if (disabled_at !== undefined) throw refused(`The account ${_id} is disabled already.`);
   };
+  const questionOf = (user: UserDocument) =>
+    `Disable the account ${describeAccount(user)}? Its sessions end now, and nobody can log in.`;
   const change = async (made: AccountChange) => {
     const { transaction, stores, user, name, at, requestId } = made;
     const { _id: user_id } = user;
@@ -29,18 +38,24 @@ export function planDisable(context: EndingContext, idOrEmail: string) {
     const facts = { disabled_at: at };
     return announceEnd(context, made, { event: 'account.disabled', sessionIds, reason, facts });
   };
-  return planChange(context, idOrEmail, { refuse, change });
+  return planChange(context, idOrEmail, { refuse, questionOf, change });
 }
 
 /**
- * Plans to let a disabled account log in again. Throws what `planChange` throws. The plan's run throws an
- * `OperationError` of the kind `refused` if the account is not disabled.
+ * Plans to let a disabled account log in again. Throws what `planChange` throws, `refused` if the account is not
+ * disabled.
  */
 export function planEnable(context: AccountContext, idOrEmail: string) {
+  const notDisabled = (id: string) => refused(`The account ${id} is not disabled.`);
+  const refuse = ({ _id, disabled_at }: UserDocument) => {
+    if (disabled_at === undefined) throw notDisabled(_id);
+  };
+  const questionOf = (user: UserDocument) =>
+    `Let the holder of the account ${describeAccount(user)} log in again? Its ended sessions stay ended.`;
   const change = async ({ stores, user: { _id: user_id }, reason: why, requestId, audit }: AccountChange) => {
-    if (!(await stores.users.enable(user_id))) throw refused(`The account ${user_id} is not disabled.`);
+    if (!(await stores.users.enable(user_id))) throw notDisabled(user_id);
     audit({ event: 'account.enabled', operator_reason: why });
     return { user_id, request_id: requestId };
   };
-  return planChange(context, idOrEmail, { change });
+  return planChange(context, idOrEmail, { refuse, questionOf, change });
 }

@@ -52,6 +52,8 @@ export function planStopOfFactorRemoval({ useRedis, ...context }: Context, idOrE
     if (totp?.removal !== undefined && totp.removal.due_at > now) return;
     throw refused(`No removal of a second factor of the account ${_id} can be stopped.`);
   };
+  const questionOf = (user: UserDocument) =>
+    `Stop the removal of the second factor of the account ${describeAccount(user)}? Its holder is informed.`;
   const change = async (made: AccountChange) => {
     const { transaction, stores, user, at, requestId } = made;
     const { _id: user_id, totp, locale = 'en' } = user;
@@ -68,7 +70,7 @@ export function planStopOfFactorRemoval({ useRedis, ...context }: Context, idOrE
     const problem = await notifyApps(useRedis, live, factorRemovalMessage(null, at));
     return { user_id, request_id: requestId, problem };
   };
-  return planChange(context, idOrEmail, { refuse, change });
+  return planChange(context, idOrEmail, { refuse, questionOf, change });
 }
 
 function orderedAlready(userId: string, dueAt: Date): OperationError {

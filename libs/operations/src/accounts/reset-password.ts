@@ -15,8 +15,10 @@ const reason = 'password_changed';
  * user's document, as every login does, so that no login is missed. Throws what `planChange` throws.
  */
 export function planPasswordReset(context: EndingContext, idOrEmail: string) {
-  const questionOf = (user: UserDocument) =>
-    `Make the password of the account ${describeAccount(user)} unusable? Its sessions end now.`;
+  const questionOf = (user: UserDocument) => {
+    const already = user.is_password_void ? ' The password is unusable already.' : '';
+    return `Make the password of the account ${describeAccount(user)} unusable? Its sessions end now.${already}`;
+  };
   const change = async (made: AccountChange) => {
     const { transaction, stores, user, at, requestId, nextOrigin } = made;
     const { _id: user_id, locale = 'en' } = user;

@@ -67,7 +67,7 @@ function describeFactor({ totp, recovery_codes = [] }: UserDocument) {
  * Returns the algorithm of the password's hash, such as `argon2id` or `bcrypt`, and nothing of the hash itself; `void` if
  * nobody knows the password.
  */
-function hashKindOf({ password_hash, is_password_void = false }: UserDocument): string {
+export function hashKindOf({ password_hash, is_password_void = false }: UserDocument): string {
   if (is_password_void) return 'void';
   const kind = /^\$(argon2id?|argon2i|2[aby])\$/.exec(password_hash)?.[1] ?? 'unknown';
   return kind.startsWith('2') ? 'bcrypt' : kind;

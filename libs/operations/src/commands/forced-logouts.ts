@@ -9,7 +9,7 @@ import {
   openForceLogoutQueue,
   requestForceLogout,
 } from '@auth-account/messaging';
-import type { RedisStore } from '../context.ts';
+import type { RedisStore, Use } from '../context.ts';
 import { OperationError } from '../operation-error.ts';
 import { assertReason } from '../operator.ts';
 
@@ -24,18 +24,26 @@ export interface OrderOptions {
 
 type Target = { readonly user_id: string } | { readonly session_id: string };
 
+/** The result of a forced logout. */
+export interface ForcedLogout {
+  readonly command_id: string;
+  readonly request_id: string;
+  /** Number of sessions that it has ended. */
+  readonly sessions: number;
+}
+
 /**
  * Orders a forced logout and waits for its result. The worker carries it out like any other forced logout, with deny
  * list, closed streams and audit log. Throws an `OperationError`: `invalid` if the reason may not go into the logs,
  * `refused` if the logout failed, and `unavailable` if there was no result in time; then the order stays in the queue.
  */
 export async function orderForceLogout(
-  store: RedisStore,
+  useQueue: Use<ForceLogoutQueue>,
   target: Target,
   { reason, requestId, timeout }: OrderOptions,
-) {
+): Promise<ForcedLogout> {
   assertReason(reason);
-  return await withQueue(store, async (queue) => {
+  return await useQueue(async (queue) => {
     const command = { ...target, reason, request_id: requestId } satisfies ForceLogoutCommand;
     const id = await requestForceLogout(queue, command);
     const status = await awaitForceLogout(queue, id, timeout);
@@ -96,7 +104,7 @@ function targetOf(command: ForceLogoutJobStatus['command']): string | null {
   return `group ${command.home_group_id}`;
 }
 
-/** Lets the work use the queue of forced logouts. */
+/** Opens the queue of forced logouts for the work, and closes it afterwards. */
 export async function withQueue<T>(
   { redis, keys }: Pick<RedisStore, 'redis' | 'keys'>,
   work: (queue: ForceLogoutQueue) => Promise<T>,

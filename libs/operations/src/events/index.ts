@@ -4,7 +4,7 @@ export {
   type EventContext,
   listSubscribers,
   planDiscard,
-  resumeSubscriber,
-  retrySubscriber,
-  suspendSubscriber,
+  planResumption,
+  planRetry,
+  planSuspension,
 } from './subscribers.ts';

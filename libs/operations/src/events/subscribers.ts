@@ -42,31 +42,46 @@ export async function requireSubscriber({ subscribers }: Stores, name: string): 
 const byOperator = 'operator';
 
 /**
- * Suspends a subscriber's deliveries; `parked` is false if they were suspended already. Nothing is dropped. Throws an
- * `OperationError` of the kind `unknown` if the workers do not have the subscriber.
+ * Plans to suspend a subscriber's deliveries; `parked` is false if they were suspended already. Nothing is dropped.
+ * Throws an `OperationError` of the kind `unknown` if the workers do not have the subscriber.
  */
-export async function suspendSubscriber({ stores, now }: EventContext, subscriber: string) {
+export async function planSuspension({ stores, now }: EventContext, subscriber: string) {
   await requireSubscriber(stores, subscriber);
-  return { subscriber, parked: await stores.subscribers.suspend(subscriber, { at: now(), eventId: byOperator }) };
+  return {
+    question: `Suspend the deliveries to ${subscriber}? Its events wait until it is resumed.`,
+    async run() {
+      return { subscriber, parked: await stores.subscribers.suspend(subscriber, { at: now(), eventId: byOperator }) };
+    },
+  };
 }
 
-/** Resumes a subscriber's deliveries; `resumed` is false if they were not suspended. */
-export async function resumeSubscriber({ stores, now }: EventContext, subscriber: string) {
-  return { subscriber, resumed: await stores.subscribers.resume(subscriber, now()) };
+/** Plans to resume a subscriber's deliveries; `resumed` is false if they were not suspended. */
+export function planResumption({ stores, now }: EventContext, subscriber: string) {
+  return {
+    question: `Resume the deliveries to ${subscriber}?`,
+    async run() {
+      return { subscriber, resumed: await stores.subscribers.resume(subscriber, now()) };
+    },
+  };
 }
 
 /**
- * Has the events that wait for a subscriber tried now, evenly. Throws an `OperationError`: `unknown` if the workers do
- * not have the subscriber, `refused` while it is suspended.
+ * Plans to have the events that wait for a subscriber tried now, evenly. Throws an `OperationError`: `unknown` if the
+ * workers do not have the subscriber, `refused` while it is suspended.
  */
-export async function retrySubscriber({ stores, now }: EventContext, subscriber: string) {
+export async function planRetry({ stores, now }: EventContext, subscriber: string) {
   const { parked_at } = await requireSubscriber(stores, subscriber);
   if (parked_at) {
     const about = { code: 'subscriber_suspended', subject: subscriber } as const;
     throw new OperationError('refused', `${subscriber} is suspended. Resume it first.`, about);
   }
-  await stores.subscribers.retry(subscriber, now());
-  return { subscriber, retried: true };
+  return {
+    question: `Try the events that wait for ${subscriber} now?`,
+    async run() {
+      await stores.subscribers.retry(subscriber, now());
+      return { subscriber, retried: true };
+    },
+  };
 }
 
 /**

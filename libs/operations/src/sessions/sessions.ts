@@ -1,9 +1,12 @@
+import type { ForceLogoutQueue } from '@auth-account/messaging';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { confirmedRead } from '@auth-account/stores/fenced-sessions';
+import { describeAccount } from '../accounts/change-account.ts';
 import { loadAccount } from '../accounts/load-account.ts';
-import { type OrderOptions, orderForceLogout } from '../commands/forced-logouts.ts';
-import type { Mongo, RedisStore } from '../context.ts';
+import { type ForcedLogout, type OrderOptions, orderForceLogout } from '../commands/forced-logouts.ts';
+import type { Mongo, Use } from '../context.ts';
 import { OperationError } from '../operation-error.ts';
+import type { Plan } from '../plan.ts';
 
 export interface ListSessionsOptions {
   /** Id or email address of the account. */
@@ -61,33 +64,46 @@ function stateOf({ is_revoked, expires_at }: VisibleSession, now: Date): 'live' 
   return expires_at <= now ? 'expired' : 'live';
 }
 
-/**
- * Ends all sessions of an account by a forced logout. Throws an `OperationError`: `unknown` if there is no such account,
- * and what `orderForceLogout` throws.
- */
-export async function logOutAccount(
-  { collections, ...store }: Pick<Mongo, 'collections'> & RedisStore,
-  idOrEmail: string,
-  options: OrderOptions,
-) {
-  const { _id: user_id } = await loadAccount(collections, idOrEmail);
-  return await orderForceLogout(store, { user_id }, options);
+/** Everything that the end of sessions by a forced logout needs. */
+export interface LogoutContext extends Pick<Mongo, 'collections'> {
+  /** Lets the work use the queue of forced logouts, which the program opens for it or keeps open. */
+  readonly useQueue: Use<ForceLogoutQueue>;
 }
 
 /**
- * Ends one session by a forced logout. Throws an `OperationError`: `unknown` if there is no such session, `refused` if it
- * has ended already, and what `orderForceLogout` throws.
+ * Plans to end all sessions of an account by a forced logout. Throws an `OperationError` of the kind `unknown` if there
+ * is no such account. The plan's run throws what `orderForceLogout` throws.
  */
-export async function endSession(
-  { collections, ...store }: Pick<Mongo, 'collections'> & RedisStore,
+export async function planEndSessions(
+  { collections, useQueue }: LogoutContext,
+  idOrEmail: string,
+  options: OrderOptions,
+): Promise<Plan<ForcedLogout>> {
+  const user = await loadAccount(collections, idOrEmail);
+  const live = await collections.sessions.countDocuments({ user_id: user._id, is_revoked: false });
+  return {
+    question: `End all sessions of the account ${describeAccount(user)}? It has ${live}.`,
+    run: () => orderForceLogout(useQueue, { user_id: user._id }, options),
+  };
+}
+
+/**
+ * Plans to end one session by a forced logout. Throws an `OperationError`: `unknown` if there is no such session,
+ * `refused` if it has ended already. The plan's run throws what `orderForceLogout` throws.
+ */
+export async function planEndSession(
+  { collections, useQueue }: LogoutContext,
   sessionId: string,
   options: OrderOptions,
-) {
-  const session = await collections.sessions.findOne(
-    { _id: sessionId },
-    { ...confirmedRead, projection: { is_revoked: 1 } },
-  );
+): Promise<Plan<ForcedLogout>> {
+  const projection = { is_revoked: 1, user_id: 1, device_name: 1, platform: 1 } as const;
+  const session = await collections.sessions.findOne({ _id: sessionId }, { ...confirmedRead, projection });
   if (session === null) throw new OperationError('unknown', `There is no session ${sessionId}.`);
   if (session.is_revoked) throw new OperationError('refused', `Session ${sessionId} is revoked already.`);
-  return await orderForceLogout(store, { session_id: sessionId }, options);
+  const { user_id, device_name, platform } = session;
+  const device = [device_name ?? 'a device without a name', platform].filter(Boolean).join(', ');
+  return {
+    question: `End the session ${sessionId} of the account ${user_id} (${device})? The device must log in again.`,
+    run: () => orderForceLogout(useQueue, { session_id: sessionId }, options),
+  };
 }

@@ -1,5 +1,5 @@
+import { useStore } from '@auth-account/page/store.ts';
 import type { Phone } from '../phone/phone.ts';
-import { useStore } from '../store.ts';
 import { useWords } from '../words/speech.ts';
 import { codeIn, type Mail, type Mailbox } from './mailbox.ts';
 

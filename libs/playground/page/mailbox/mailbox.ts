@@ -1,4 +1,4 @@
-import { createStore, type Store } from '../store.ts';
+import { createStore, type Store } from '@auth-account/page/store.ts';
 
 export interface Mail {
   readonly to: string;

@@ -1,8 +1,8 @@
+import { Field } from '@auth-account/page/field.tsx';
+import { Form } from '@auth-account/page/form.tsx';
 import { useEffect, useState } from 'react';
 import { useWords } from '../words/speech.ts';
 import { type AuthenticatorEntry, codeOf, nextStep } from './authenticator.ts';
-import { Field } from './field.tsx';
-import { Form } from './form.tsx';
 import type { Phone } from './phone.ts';
 import type { PhoneView } from './phone-view.ts';
 

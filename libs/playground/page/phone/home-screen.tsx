@@ -1,7 +1,7 @@
 import type { SessionInfo } from '@auth-account/client';
+import { Field } from '@auth-account/page/field.tsx';
+import { Form } from '@auth-account/page/form.tsx';
 import { useWords } from '../words/speech.ts';
-import { Field } from './field.tsx';
-import { Form } from './form.tsx';
 import type { Phone } from './phone.ts';
 import type { PhoneView, Screen } from './phone-view.ts';
 import { SecurityView } from './security-view.tsx';

@@ -1,8 +1,8 @@
 import type { WaitingPerson } from '@auth-account/client/federated';
+import { Field } from '@auth-account/page/field.tsx';
+import { Form } from '@auth-account/page/form.tsx';
 import { useRef } from 'react';
 import { useWords } from '../words/speech.ts';
-import { Field } from './field.tsx';
-import { Form } from './form.tsx';
 import type { Phone } from './phone.ts';
 import { callbackPath } from './phone-people.ts';
 import type { PhoneView } from './phone-view.ts';

@@ -1,7 +1,8 @@
+import { language } from '@auth-account/page/speech.tsx';
+import { useStore } from '@auth-account/page/store.ts';
 import { type FocusEvent, type RefObject, useEffect, useRef, useState } from 'react';
-import { useStore } from '../store.ts';
 import type { Words } from '../words/en.ts';
-import { language, useWords } from '../words/speech.ts';
+import { useWords } from '../words/speech.ts';
 import { HomeScreen } from './home-screen.tsx';
 import type { Phone } from './phone.ts';
 import type { Notice, PhoneView } from './phone-view.ts';

@@ -1,6 +1,6 @@
 import type { AuthState, Data, NewDevice, SignedOutReason } from '@auth-account/client';
 import type { WaitingPerson } from '@auth-account/client/federated';
-import type { Store } from '../store.ts';
+import type { Store } from '@auth-account/page/store.ts';
 import type { AuthenticatorEntry } from './authenticator.ts';
 
 export type Space = 'CREATE_NEW_HOME' | 'CREATE_NEW_OFFICE' | 'JOIN_EXISTING';

@@ -7,7 +7,7 @@ import { type Passkeys, passkeys } from '@auth-account/client/passkeys';
 import { type SecondFactor, secondFactor } from '@auth-account/client/second-factor';
 import { type Sessions, sessions } from '@auth-account/client/sessions';
 import { type StepUp, stepUp } from '@auth-account/client/step-up';
-import { createStore, type Store } from '../store.ts';
+import { createStore, type Store } from '@auth-account/page/store.ts';
 import { readAccount, writeAccount } from './phone-account.ts';
 import { type FactorDeeds, factorDeedsOf } from './phone-factors.ts';
 import { createPhoneNetwork } from './phone-network.ts';

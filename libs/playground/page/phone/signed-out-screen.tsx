@@ -1,7 +1,7 @@
+import { Field } from '@auth-account/page/field.tsx';
+import { Form } from '@auth-account/page/form.tsx';
 import { useWords } from '../words/speech.ts';
 import { CodeForm } from './code-form.tsx';
-import { Field } from './field.tsx';
-import { Form } from './form.tsx';
 import { PersonForm, ProviderPage } from './person-views.tsx';
 import type { Phone } from './phone.ts';
 import type { PhoneView } from './phone-view.ts';

@@ -1,6 +1,6 @@
+import { Field } from '@auth-account/page/field.tsx';
 import { useId } from 'react';
 import { useWords } from '../words/speech.ts';
-import { Field } from './field.tsx';
 import type { Phone } from './phone.ts';
 import type { PhoneView, Space } from './phone-view.ts';
 

@@ -1,6 +1,6 @@
+import { createStore, type Store } from '@auth-account/page/store.ts';
 import type { LiveMessage } from '../../src/live/step.ts';
 import type { Traffic } from '../phone/traffic.ts';
-import { createStore, type Store } from '../store.ts';
 import { type Sequence, withSteps, withTraffic } from './sequence.ts';
 
 /** The picture, which grows while it is watched. */

@@ -1,5 +1,5 @@
+import { useStore } from '@auth-account/page/store.ts';
 import { type KeyboardEvent, type RefObject, useEffect, useRef } from 'react';
-import { useStore } from '../store.ts';
 import { useWords } from '../words/speech.ts';
 import { ChapterView } from './chapter-view.tsx';
 import type { LiveSequence } from './follow-live.ts';

@@ -1,4 +1,4 @@
-import { createStore, type Store } from '../store.ts';
+import { createStore, type Store } from '@auth-account/page/store.ts';
 
 /** Pace of the stories, which the reader sets. */
 export interface Pace {

@@ -1,5 +1,5 @@
+import { useStore } from '@auth-account/page/store.ts';
 import { useState } from 'react';
-import { useStore } from '../store.ts';
 import { useWords } from '../words/speech.ts';
 import type { Director } from './director.ts';
 import { addressOf } from './guarantees.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PageFile } from '@auth-account/page/build';
 import { Marked } from 'marked';
-import type { PageFile } from './build-page.ts';
 
 const guidesDir = join(import.meta.dirname, '../../../../docs');
 

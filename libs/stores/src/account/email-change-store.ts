@@ -1,3 +1,4 @@
+import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ClientSession } from 'mongodb';
 import type { FormerEmail, UserDocument } from '../documents.ts';
 import type { Collections } from '../mongo/collections.ts';
@@ -35,6 +36,21 @@ export interface EmailUndo {
   /** Empty if the recovery begins no count anew. */
   readonly recovered: Pick<UserDocument, 'recovered_at'>;
   readonly at: Date;
+}
+
+/**
+ * Returns true if a code of that purpose may go to the account's address for it. No code for a change goes to an address
+ * that another account has.
+ */
+export async function isRecipient(
+  { findHolder }: Pick<EmailChangeStore, 'findHolder'>,
+  { _id, pending_email }: Pick<UserDocument, '_id' | 'pending_email'>,
+  purpose: CodePurpose,
+  now: Date,
+): Promise<boolean> {
+  if (purpose !== 'email_change') return true;
+  const holder = pending_email === undefined ? undefined : await findHolder(pending_email, now);
+  return holder === undefined || holder._id === _id;
 }
 
 /** An account's former email addresses to which it can no longer return. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ClientSession, Filter } from 'mongodb';
 import { emailKey } from '../account/email-key.ts';
@@ -36,6 +37,16 @@ export type ChallengeKey = Pick<ChallengeDocument, '_id' | 'purpose'> &
 /** Fields that a resend writes. */
 export type Resend = Required<Pick<ChallengeDocument, 'resent_by' | 'resend_at'>>;
 
+/** Returns the fields of a resend at that time. The next one is due after the pause. */
+export function newResend(at: Date, pauseSeconds: number): Resend {
+  return { resent_by: randomUUID(), resend_at: new Date(at.getTime() + pauseSeconds * 1_000) };
+}
+
+/** Returns the time at which a resend is due or, after the last resend, at which the challenge expires. */
+export function resendTime({ resends_left, resend_at, expires_at }: ChallengeDocument): Date {
+  return resends_left > 0 ? resend_at : expires_at;
+}
+
 /** The fields of a challenge that its user may see. */
 export type HeldChallenge = Pick<ChallengeDocument, 'purpose' | 'created_at' | 'expires_at'>;
 
@@ -47,8 +58,8 @@ export interface ChallengeStore {
   find(key: ChallengeKey): Promise<ChallengeDocument | undefined>;
   /** Like `find`, but from a state that can't be rolled back: see {@link confirmedRead}. */
   findConfirmed(key: ChallengeKey): Promise<ChallengeDocument | undefined>;
-  /** Returns the user's open challenge of that purpose, the newest if there are several. */
-  findOpen(userId: string, purpose: CodePurpose, now: Date): Promise<ChallengeDocument | undefined>;
+  /** Returns the user's open challenge of that purpose, or of any; the newest if there are several. */
+  findOpen(userId: string, purpose: CodePurpose | undefined, now: Date): Promise<ChallengeDocument | undefined>;
   /** Returns the user's challenges that are still stored, newest first. */
   listOf(userId: string): Promise<HeldChallenge[]>;
   /**
@@ -99,7 +110,7 @@ export function createChallengeStore({ challenges }: Collections): ChallengeStor
       return (await challenges.findOne(named(key), confirmedRead)) ?? undefined;
     },
     async findOpen(userId, purpose, now) {
-      const filter = { user_id: userId, purpose, ...open(now) };
+      const filter = { user_id: userId, ...(purpose && { purpose }), ...open(now) };
       return (await challenges.findOne(filter, { sort: { created_at: -1 } })) ?? undefined;
     },
     async listOf(userId) {

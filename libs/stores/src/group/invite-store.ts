@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ClientSession, Filter } from 'mongodb';
 import type { InviteDocument } from '../documents.ts';
 import type { Collections } from '../mongo/collections.ts';
@@ -10,6 +11,14 @@ export function inviteState(invite: InviteDocument, now: Date): InviteState {
   if (invite.revoked_at !== null) return 'revoked';
   if (invite.expires_at <= now) return 'expired';
   return invite.max_uses !== null && invite.uses >= invite.max_uses ? 'used_up' : 'good';
+}
+
+/**
+ * Returns a digest by which staff name an invite, because whoever sees its token can join. It needs no key: the token is
+ * a random UUID, which nobody finds by trying.
+ */
+export function inviteRef(token: string): string {
+  return createHash('sha256').update(token).digest('hex').slice(0, 16);
 }
 
 /** A group's invites: all that are good, and the newest tombstones (invites that are over). */

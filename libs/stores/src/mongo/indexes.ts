@@ -134,6 +134,8 @@ const indexes = {
       { name: 'held_until', partialFilterExpression: { state: 'pending', 'held.until': { $exists: true } } },
     ],
     [{ 'event.requestid': 1 }, { name: 'request' }],
+    // A user's events, newest first, for the support desk: 115 bytes for a row, and less CPU than can be measured.
+    [{ 'event.subject': 1, _id: -1 }, { name: 'events_of_user' }],
     // Also holds the rows that wait, at 5 µs of MongoDB's CPU for a row's life. That is not worth a new index under load.
     [{ delivered_at: 1 }, { name: outboxTtl, expireAfterSeconds: 7 * daySeconds }],
   ],

@@ -90,8 +90,10 @@ function explain(
   return waitingFor.length > 0 ? { reason: 'waiting', waitingFor } : { reason: 'not_concerned' };
 }
 
-/** Returns true if the row waits for the subscriber. */
-function isWaiting({ state, only_for, deliveries, dead, discarded }: OutboxDocument, subscriber: string): boolean {
+type Waiting = Pick<OutboxDocument, 'state' | 'only_for' | 'deliveries' | 'dead' | 'discarded'>;
+
+/** Returns true if the row waits for the subscriber, provided that the subscriber takes the row's topic. */
+export function isWaiting({ state, only_for, deliveries, dead, discarded }: Waiting, subscriber: string): boolean {
   const isMeant = only_for?.includes(subscriber) ?? true;
   return state === 'pending' && isMeant && !(subscriber in { ...deliveries, ...dead, ...discarded });
 }

@@ -1,5 +1,4 @@
-import type { LimitKeys, RedisClient } from '@auth-account/redis';
-import { ownTotal, sharedTotal } from './limits-table.ts';
+import { factorTryLimits, type LimitKeys, ownTotal, type RedisClient, sharedTotal } from '@auth-account/redis';
 import { dayMs, knownMs } from './login-limits.ts';
 import { holderTag, type LoginIdentity } from './login-names.ts';
 import { knownScript, totalScript } from './login-script.ts';
@@ -60,10 +59,7 @@ export interface FactorLimitDeps {
   readonly onInsured: () => void;
 }
 
-const maxTries = 5;
-const windowMs = 15 * 60_000;
-/** Limit of NIST SP 800-63B-4, section 3.2.2, for each device or network in a day. */
-const maxPerDay = 100;
+const { perWindow: maxTries, windowMs, perDay: maxPerDay } = factorTryLimits;
 /**
  * Tries of a device or network in a day from which on a wrong one is alarming. A patient guesser leaves the last try of
  * a window.

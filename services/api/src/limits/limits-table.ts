@@ -1,4 +1,5 @@
 import * as Type from '@auth-account/contracts/type';
+import { ownTotal, sharedTotal } from '@auth-account/redis';
 
 /** A limit on the requests within a window, which begins with its first request. */
 export interface RequestLimitRow {
@@ -259,14 +260,6 @@ const integer = (number: number, range: Range, description: string) =>
 /** Limit of NIST SP 800-63B-4, section 3.2.2, for the failures of one account. */
 const nistFailures = 100;
 
-/**
- * Limits for the wrong verdicts on an account's password, or on its second factor, until its owner's next right one from
- * a device that holds something, or a recovery: those of everybody together, and those that each such device, each of
- * their sessions and each of their networks has besides. So a thief of one device, at the owner's network, has a hundred
- * in all (NIST SP 800-63B-4, section 3.2.2).
- */
-export const sharedTotal = 70;
-export const ownTotal = 10;
 const total = `${sharedTotal}, and ${ownTotal} each for such a device, its session and its network`;
 
 /** Rules on wrong passwords and on codes for one account. Each of them uses more than one count. */

@@ -1,6 +1,6 @@
-import type { LimitKeys, RedisClient } from '@auth-account/redis';
+import { type LimitKeys, ownTotal, type RedisClient, sharedTotal } from '@auth-account/redis';
 import { accountLruLimit } from './account-lru.ts';
-import { type LimitRule, type LimitSettings, ownTotal, sharedTotal } from './limits-table.ts';
+import type { LimitRule, LimitSettings } from './limits-table.ts';
 import { createNamesOf, type LoginIdentity } from './login-names.ts';
 import { loginScript } from './login-script.ts';
 import { createMemoryCounts, type MemoryCounts } from './memory-counts.ts';

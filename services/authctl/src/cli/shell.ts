@@ -33,8 +33,8 @@ export interface Shell {
   /** Prints the outcome, and stores the exit code. */
   conclude(outcome: Outcome | Promise<Outcome>): Promise<void>;
   /**
-   * Runs the plan. First asks for a confirmation if the plan needs one and the command line does not give it, and throws
-   * if the answer is no. If nobody can be asked, throws an error that names `--yes`. `remarks` are printed above the
+   * Runs the plan. First asks its question, if it has one and the command line does not give the answer, and throws if
+   * the answer is no. If nobody can be asked, throws an error that names `--yes`. `remarks` are printed above the
    * question.
    */
   carryOut<T>(plan: Plan<T>, options?: ConfirmOptions): Promise<T>;

@@ -1,4 +1,10 @@
-import { accountChannel, channelOf, type EventChannel, eventChannels } from '@auth-account/contracts/events';
+import {
+  accountChannel,
+  channelOf,
+  type EventChannel,
+  eventChannels,
+  mailTopics,
+} from '@auth-account/contracts/events';
 import {
   consumedJobOptions,
   type EventQueue,
@@ -12,9 +18,6 @@ import type { WorkerConfig } from '../config.ts';
 import type { ErrorLog } from '../runtime/error-log.ts';
 
 type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
-
-/** Topics that a subscriber of the kind `smtp` takes. */
-export const mailTopics = ['service.auth.events.code_requested', 'service.auth.events.notice'] as const;
 
 /** A subscriber's queue for one channel. */
 export interface SubscriberQueue {

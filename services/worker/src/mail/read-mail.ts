@@ -1,9 +1,8 @@
-import type { AccountEventOf, AuthEvent, Locale } from '@auth-account/contracts/events';
+import { type AccountEventOf, type AuthEvent, type Locale, mailTopics } from '@auth-account/contracts/events';
 import { emailUndoSeconds } from '@auth-account/contracts/http/email-change';
 import { emailKey, type PresentUser, type Stores } from '@auth-account/stores';
 import { challengeState } from '@auth-account/stores/challenges';
 import type { EmailCodes, UndoTokens } from '@auth-account/tokens';
-import { mailTopics } from '../delivery/subscriber-queues.ts';
 import type { MailPurpose, MailValues } from './mail-templates.ts';
 
 export type MailEvent = CodeRequest | Notice;

@@ -10,6 +10,7 @@ const programs: Readonly<Record<string, Component>> = {
   api: 'api',
   'push-gateway': 'pushGateway',
   worker: 'worker',
+  console: 'console',
   probe: 'probe',
   migrate: 'migrate',
 };

@@ -13,14 +13,16 @@ function secretsOfVolume({ secret, projected }: Volume): string[] {
   return names.filter((name) => name !== undefined);
 }
 
-/** Returns true if the volume is a worker's and holds only the server's keys. */
+/** Returns true if the volume is a worker's or a console's and holds only the server's keys. */
 function isServerKeys(volume: Volume, pod: PodSpec): boolean {
   const { items } = volume.secret ?? {};
   if (items?.length !== 1) return false;
   return pod.containers.some((container) => {
     const file = container.env?.find(({ name }) => name === 'SERVER_KEYS_FILE')?.value ?? '';
     return (
-      container.name === 'worker' && volumeAt(file, container, pod) === volume && file.endsWith(`/${items[0]?.path}`)
+      ['worker', 'console'].includes(container.name) &&
+      volumeAt(file, container, pod) === volume &&
+      file.endsWith(`/${items[0]?.path}`)
     );
   });
 }
@@ -59,7 +61,8 @@ function findPrivateSecrets(manifests: readonly Manifest[]): Set<string> {
 /** Rules about access to keys. */
 export const keyRules: readonly Rule[] = [
   {
-    title: 'nobody but api and authctl gets anything of a Secret with private keys, the worker the server’s keys alone',
+    title:
+      'nobody but api and authctl gets anything of a Secret with private keys, worker and console the server’s keys alone',
     find(manifests) {
       const privateSecrets = findPrivateSecrets(manifests);
       const others = findWorkloads(manifests).filter(({ pod }) =>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RouteName } from '@auth-account/contracts';
-import { ownTotal, sharedTotal } from '../../../../services/api/src/limits/limits-table.ts';
+import { ownTotal, sharedTotal } from '@auth-account/redis';
 import type { Input } from '../../../support/api/api-driver.ts';
 import { codeAt, wrongCodeFor } from '../../../support/api/second-factor.ts';
 import { callOf, callOnce, callUntilAnswered, type Reply, violate } from '../load/app-request.ts';

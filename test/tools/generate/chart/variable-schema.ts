@@ -19,6 +19,8 @@ function typeOf(schema: JsonSchema): JsonSchema {
       return { enum: [true, false, 'true', 'false', '1', '0', null] };
     case 'array':
       return { type: ['array', 'string', 'null'], items: schema.items };
+    case 'object':
+      return { type: ['object', 'string', 'null'], properties: schema.properties, additionalProperties: false };
     default:
       return { type: ['string', 'null'], minLength, maxLength, pattern };
   }

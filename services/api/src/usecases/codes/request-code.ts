@@ -6,7 +6,8 @@ import {
   codeResends,
   codeTries,
 } from '@auth-account/contracts/http/challenges';
-import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
+import { eventOrigin } from '@auth-account/messaging';
+import { codeRequestedEvent } from '@auth-account/messaging/account-events';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import type { EmailCodes } from '@auth-account/tokens';
@@ -133,9 +134,6 @@ export function codeEvent(
   { challenge, locale, to, provider, instead, at }: CodeToSend,
   origin: RequestOrigin,
 ): QuietEvent {
-  const { _id: challenge_id, user_id, purpose, expires_at } = challenge;
-  const named = provider === undefined ? {} : { provider };
-  const data = { challenge_id, user_id, purpose, ...named, locale, expires_at: expires_at.toISOString() };
-  const event = createAccountEvent('service.auth.events.code_requested', data, eventOrigin(origin, at, ids));
+  const event = codeRequestedEvent({ challenge, provider, locale }, eventOrigin(origin, at, ids));
   return instead === undefined ? { event, isFor: to } : { event: instead, isFor: 'user' };
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { CodePurpose } from '@auth-account/contracts/events';
 import {
   type ChallengeResponse,
@@ -7,10 +6,15 @@ import {
 } from '@auth-account/contracts/http/challenges';
 import { AppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
-import { type ChallengeKey, type ChallengeStore, challengeState } from '@auth-account/stores/challenges';
+import {
+  type ChallengeKey,
+  type ChallengeStore,
+  challengeState,
+  newResend,
+  resendTime,
+} from '@auth-account/stores/challenges';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
-import type { EmailChangeStore } from '@auth-account/stores/email-changes';
-import type { Addressee } from '@auth-account/stores/users';
+import { type EmailChangeStore, isRecipient } from '@auth-account/stores/email-changes';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -46,8 +50,7 @@ export type ResendCode = (
  * old, and `ERR-RATE-LIMITED` if no resend is due.
  */
 export function createResendCode(deps: ResendCodeDeps): ResendCode {
-  const { challenges, limits, commit, audit, now } = deps;
-  const isRecipient = createIsRecipient(deps);
+  const { challenges, emailChanges, limits, commit, audit, now } = deps;
 
   return async (purpose, { challenge_id }, origin, userId) => {
     await limits.tryCode(origin);
@@ -55,15 +58,15 @@ export function createResendCode(deps: ResendCodeDeps): ResendCode {
     const key: ChallengeKey = { _id: challenge_id.toLowerCase(), purpose, ...(userId && { user_id: userId }) };
     const seen = await challenges.find(key);
     assertOpen(seen, at);
-    const waitMs = waitOf(seen, at);
+    const waitMs = resendTime(seen).getTime() - at.getTime();
     if (waitMs > 0) {
       audit({ event: 'limit.exceeded', reason: 'code_resend', user_id: seen.user_id, account: undefined }, origin);
       throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
     }
     const user = await deps.users.findAddressee({ userId: seen.user_id });
-    const to = user !== undefined && (await isRecipient(user, purpose)) ? 'user' : 'nobody';
+    const to = user !== undefined && (await isRecipient(emailChanges, user, purpose, at)) ? 'user' : 'nobody';
     const event = codeEvent(deps, { challenge: seen, locale: mailLocale(user, origin), to, at }, origin);
-    const resend = { resent_by: randomUUID(), resend_at: new Date(at.getTime() + codeResendSeconds * 1_000) };
+    const resend = newResend(at, codeResendSeconds);
     const { challenge } = await commit(
       {
         at,
@@ -87,21 +90,4 @@ function assertOpen(challenge: ChallengeDocument | undefined, at: Date): asserts
   const state = challenge && challengeState(challenge, at);
   if (state === 'expired') throw new AppError('ERR-CODE-EXPIRED');
   if (state !== 'open') throw codeInvalid();
-}
-
-/** Returns the milliseconds until a resend is due or, after the last resend, until the challenge expires. */
-function waitOf({ resends_left, resend_at, expires_at }: ChallengeDocument, at: Date): number {
-  return (resends_left > 0 ? resend_at : expires_at).getTime() - at.getTime();
-}
-
-/**
- * Returns true if the code may go to the email address. No code for a change goes to an address that another account
- * has.
- */
-function createIsRecipient({ emailChanges, now }: ResendCodeDeps) {
-  return async ({ _id, pending_email }: Addressee, purpose: CodePurpose) => {
-    if (purpose !== 'email_change') return true;
-    const holder = pending_email === undefined ? undefined : await emailChanges.findHolder(pending_email, now());
-    return holder === undefined || holder._id === _id;
-  };
 }

@@ -4,10 +4,10 @@ import {
   listEvents,
   listSubscribers,
   planDiscard,
-  resumeSubscriber,
-  retrySubscriber,
+  planResumption,
+  planRetry,
+  planSuspension,
   showEvent,
-  suspendSubscriber,
 } from '@auth-account/operations/events';
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { exitCodes } from '../../cli/command-error.ts';
@@ -124,16 +124,17 @@ function addSettling(events: Command, shell: Shell): void {
       .argument('<subscriber>', 'name of the subscriber', parseSubscriber)
       .action((subscriber) => withEvents(shell, (context) => run(context, subscriber)));
   add('park', "suspend a subscriber's deliveries; nothing is dropped", async (context, name) => {
-    const json = await suspendSubscriber(context, name);
+    const json = await (await planSuspension(context, name)).run();
     return change(json, json.parked, `${name} is suspended.`, `${name} was suspended already.`);
   });
   add('resume', "resume a suspended subscriber's deliveries", async (context, name) => {
-    const json = await resumeSubscriber(context, name);
+    const json = await planResumption(context, name).run();
     return change(json, json.resumed, `${name} is resumed.`, `${name} was not suspended.`);
   });
   const retry = 'try the events that wait for a subscriber now, evenly, instead of at the end of their pauses';
   add('retry', retry, async (context, name) => {
-    return { json: await retrySubscriber(context, name), text: `The workers try what waits for ${name}.` };
+    const { run } = await planRetry(context, name);
+    return { json: await run(), text: `The workers try what waits for ${name}.` };
   });
 }
 

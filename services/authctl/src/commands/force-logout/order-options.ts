@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { requestIdPattern } from '@auth-account/contracts';
-import { findReasonFault } from '@auth-account/operations';
-import type { OrderOptions } from '@auth-account/operations/commands';
+import { findReasonFault, type Mongo, type Plan, type RedisStore } from '@auth-account/operations';
+import { type ForcedLogout, type OrderOptions, withQueue } from '@auth-account/operations/commands';
+import type { LogoutContext } from '@auth-account/operations/sessions';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { parseSpan, parseUnless } from '../../cli/parse-arguments.ts';
 import type { Outcome } from '../../cli/shell.ts';
@@ -27,11 +28,14 @@ interface GivenOptions extends Omit<OrderOptions, 'requestId'> {
   readonly requestId?: string | undefined;
 }
 
-/** Orders a forced logout with the options of the command line. */
+/** Orders the planned forced logout with the options of the command line. Nobody is asked. */
 export async function order(
+  stores: Mongo & RedisStore,
   { requestId = `authctl-${randomUUID()}`, ...others }: GivenOptions,
-  run: (options: OrderOptions) => Promise<{ readonly sessions: number; readonly request_id: string }>,
+  planIn: (context: LogoutContext, options: OrderOptions) => Promise<Plan<ForcedLogout>>,
 ): Promise<Outcome> {
-  const json = await run({ ...others, requestId });
+  const { collections } = stores;
+  const useQueue: LogoutContext['useQueue'] = (work) => withQueue(stores, work);
+  const json = await (await planIn({ collections, useQueue }, { ...others, requestId })).run();
   return { json, text: `Sessions ended: ${json.sessions}. Request id: ${json.request_id}` };
 }

@@ -1,4 +1,4 @@
-import { endSession, listSessions } from '@auth-account/operations/sessions';
+import { listSessions, planEndSession } from '@auth-account/operations/sessions';
 import { type Command, Option } from '@commander-js/extra-typings';
 import { parseMoment, parseUuid } from '../../cli/parse-arguments.ts';
 import type { Outcome, Shell } from '../../cli/shell.ts';
@@ -29,7 +29,11 @@ export function addSessionCommands(program: Command, shell: Shell): void {
     .addOption(requestIdOption())
     .addOption(timeoutOption())
     .action((sessionId, given) =>
-      shell.conclude(withStores(shell, (stores) => order(given, (options) => endSession(stores, sessionId, options)))),
+      shell.conclude(
+        withStores(shell, (stores) =>
+          order(stores, given, (context, options) => planEndSession(context, sessionId, options)),
+        ),
+      ),
     );
 }
 

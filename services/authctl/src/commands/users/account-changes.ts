@@ -31,16 +31,19 @@ export function addAccountChanges(user: Command, shell: Shell): void {
   const add = (name: string, description: string) =>
     user.command(name).description(description).argument('<id|email>').addOption(reasonOption()).addOption(asOption());
   const change = createChange(shell);
+  const changeUnasked = createChange(shell, { yes: true });
   add('disable', 'let nobody log in to an account, and end its sessions').action(
-    change(planDisable, (json) => ended('Disabled.', json)),
+    changeUnasked(planDisable, (json) => ended('Disabled.', json)),
   );
-  add('enable', 'let a disabled account log in again').action(change(planEnable, (json) => done('Enabled.', json)));
+  add('enable', 'let a disabled account log in again').action(
+    changeUnasked(planEnable, (json) => done('Enabled.', json)),
+  );
   add(
     'unlock',
     'forget wrong passwords, second factors and codes asked for, so that all of them can be tried anew',
-  ).action(change(planUnlock, (json) => done('Unlocked.', json)));
+  ).action(changeUnasked(planUnlock, (json) => done('Unlocked.', json)));
   add('export', 'print all data that is held about a person, as JSON').action(
-    change(planExport, (json) => ({ json, text: JSON.stringify(json, null, 2) })),
+    changeUnasked(planExport, (json) => ({ json, text: JSON.stringify(json, null, 2) })),
   );
   add('delete', 'order the deletion of an account, and end its sessions; it can be restored until it is erased')
     .addOption(graceDaysOption())
@@ -52,7 +55,7 @@ export function addAccountChanges(user: Command, shell: Shell): void {
       ),
     );
   add('restore', 'cancel the deletion of an account').action(
-    change(planRestore, ({ is_disabled, ...json }) =>
+    changeUnasked(planRestore, ({ is_disabled, ...json }) =>
       done(is_disabled ? 'Restored. It is still disabled.' : 'Restored.', json),
     ),
   );
@@ -60,7 +63,7 @@ export function addAccountChanges(user: Command, shell: Shell): void {
     .option('--yes', 'do not ask')
     .action(change(planPasswordReset, (json) => ended(`${unusable} Invites revoked: ${json.invites_revoked}.`, json)));
   add('remove-second-factor', 'order the removal of the second factor of an account in 72 hours, never sooner')
-    .option('--stop', 'stop the removal that was ordered')
+    .addOption(new Option('--stop', 'stop the removal that was ordered').implies({ yes: true }))
     .option('--yes', 'do not ask')
     .action(
       change(planFactorChange, (json) => {
@@ -102,15 +105,15 @@ interface ChangeOptions {
 
 type Context = EndingContext & { readonly useCounts: UseCounts };
 
-/** Plans the change, asks for a confirmation if the plan needs one, carries it out and prints the result. */
+/** Plans the change, asks for a confirmation unless the options give it, carries it out and prints the result. */
 const createChange =
-  (shell: Shell) =>
+  (shell: Shell, always: Pick<ChangeOptions, 'yes'> = {}) =>
   <T>(
     planIn: (context: Context, idOrEmail: string, options: ChangeOptions) => Promise<Plan<T>>,
     toOutcome: (result: T) => Outcome,
   ) =>
   (idOrEmail: string, options: ChangeOptions): Promise<void> => {
-    const { reason, as, yes } = options;
+    const { reason, as, yes } = { ...options, ...always };
     const operator = { name: operatorOf(as), reason, requestId: `authctl-${randomUUID()}`, audit: openAudit(shell) };
     const others: Omit<Context, keyof Mongo> = {
       operator,

@@ -1,5 +1,5 @@
 import { showAccount } from '@auth-account/operations/accounts';
-import { logOutAccount } from '@auth-account/operations/sessions';
+import { planEndSessions } from '@auth-account/operations/sessions';
 import { type Command, Option } from '@commander-js/extra-typings';
 import { parseLimit } from '../../cli/parse-arguments.ts';
 import type { Outcome, Shell } from '../../cli/shell.ts';
@@ -28,7 +28,9 @@ export function addUserCommands(program: Command, shell: Shell): void {
     .addOption(timeoutOption())
     .action((idOrEmail, given) =>
       shell.conclude(
-        withStores(shell, (stores) => order(given, (options) => logOutAccount(stores, idOrEmail, options))),
+        withStores(shell, (stores) =>
+          order(stores, given, (context, options) => planEndSessions(context, idOrEmail, options)),
+        ),
       ),
     );
   addAccountChanges(user, shell);

@@ -2,23 +2,28 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** A file of the page. */
+/** A file of a page. */
 export interface PageFile {
   readonly type: string;
   readonly body: Uint8Array | string;
 }
 
-const pageDir = join(import.meta.dirname, '../../page');
+export interface PageSource {
+  /** Folder with `main.tsx`, `styles.css` and `index.html`. */
+  readonly pageDir: string;
+  /** Name of the files to which `index.html` refers: `/{name}.js`, `/{name}.css`. */
+  readonly name: string;
+}
 
 const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
 };
 
-/** Bundles the page with React and the client, the same as an app would. Returns its files by path. */
-export async function buildPage(): Promise<ReadonlyMap<string, PageFile>> {
+/** Bundles a page with React, the same as an app would. Returns its files by path. Throws esbuild's errors. */
+export async function buildPage({ pageDir, name }: PageSource): Promise<ReadonlyMap<string, PageFile>> {
   const { outputFiles } = await build({
-    entryPoints: ['main.tsx', 'styles.css'].map((file) => ({ in: join(pageDir, file), out: 'playground' })),
+    entryPoints: ['main.tsx', 'styles.css'].map((file) => ({ in: join(pageDir, file), out: name })),
     outdir: '/',
     bundle: true,
     minify: true,
@@ -33,8 +38,8 @@ export async function buildPage(): Promise<ReadonlyMap<string, PageFile>> {
   return new Map([
     ['/', { type: 'text/html; charset=utf-8', body: html }],
     ...outputFiles.map(({ path, contents }): [string, PageFile] => {
-      const name = path.slice(path.lastIndexOf('/'));
-      return [name, { type: types[name.split('.').at(-1) ?? ''] ?? 'text/plain', body: contents }];
+      const file = path.slice(path.lastIndexOf('/'));
+      return [file, { type: types[file.split('.').at(-1) ?? ''] ?? 'text/plain', body: contents }];
     }),
   ]);
 }
