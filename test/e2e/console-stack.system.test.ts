@@ -7,10 +7,10 @@ import { newInvite } from '../support/api/invites.ts';
 import { addPasskey } from '../support/api/passkeys.ts';
 import { switchOn } from '../support/api/second-factor.ts';
 import { hasChromium } from '../support/client/chromium.ts';
-import * as states from '../support/console/account-states.ts';
 import { roleValues } from '../support/console/console-fixture.ts';
-import { openStaffPages, type StaffPages, screenHeight } from '../support/console/staff-pages.ts';
 import { eventually } from '../support/worker/worker-fixture.ts';
+import * as states from './console/account-states.ts';
+import { openStaffPages, type StaffPages, screenHeight } from './console/staff-pages.ts';
 
 /** Every action: its least role, the text of its button, and the views that have it. */
 const actions: Readonly<Record<ActionName, readonly [Role, string, string]>> = {

@@ -6,8 +6,8 @@ import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { hasChromium, launchChromium } from '../support/client/chromium.ts';
-import * as answers from '../support/console/page-answers.ts';
-import { type PageServer, refusal, servePage } from '../support/console/page-server.ts';
+import * as answers from './console/page-answers.ts';
+import { type PageServer, refusal, servePage } from './console/page-server.ts';
 
 /** The page's window, with the global of axe-core. */
 interface PageWindow {

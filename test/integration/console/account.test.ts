@@ -9,9 +9,9 @@ import { newInvite } from '../../support/api/invites.ts';
 import { addPasskey, passkeySettings } from '../../support/api/passkeys.ts';
 import { beginLogin, guardedAccount, orderRemoval, wrongCodeFor } from '../../support/api/second-factor.ts';
 import { newSessionDocument } from '../../support/api/session-document.ts';
-import { openReadingFixture, type ReadingFixture } from '../../support/console/reading-fixture.ts';
 import { authctl } from '../../support/processes/authctl.ts';
 import { plansOf } from '../../support/stores/query-plans.ts';
+import { openReadingFixture, type ReadingFixture } from './reading-fixture.ts';
 
 let fixture: ReadingFixture;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { makeResendDue, requestReset } from '../../support/api/codes.ts';
 import { newInvite } from '../../support/api/invites.ts';
 import { addPasskey } from '../../support/api/passkeys.ts';
 import { guardedAccount, orderRemoval } from '../../support/api/second-factor.ts';
-import { type ActionFields, type Client, openStaffApp, type StaffApp } from '../../support/console/staff-app.ts';
+import { type ActionFields, type Client, openStaffApp, type StaffApp } from './staff-app.ts';
 
 const [yes, no] = ['planned', 'forbidden'];
 

@@ -7,9 +7,9 @@ import { codeOf, makeResendDue, requestReset } from '../../support/api/codes.ts'
 import { joinBy, newInvite } from '../../support/api/invites.ts';
 import { addPasskey } from '../../support/api/passkeys.ts';
 import { guardedAccount } from '../../support/api/second-factor.ts';
-import { type ActionFields, type Client, openStaffApp, type StaffApp } from '../../support/console/staff-app.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { type Receiver, startReceiver } from '../../support/worker/worker-receiver.ts';
+import { type ActionFields, type Client, openStaffApp, type StaffApp } from './staff-app.ts';
 
 let sink: MailSink;
 let billing: Receiver;

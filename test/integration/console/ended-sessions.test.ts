@@ -5,9 +5,9 @@ import { bearer } from '../../support/api/api-driver.ts';
 import { refresh } from '../../support/api/groups.ts';
 import { linkIdentity, logInByProvider, newPerson, sendSecurityEvent } from '../../support/api/providers.ts';
 import { insertSessionsBeside, newSessionDocument } from '../../support/api/session-document.ts';
-import { openReadingFixture, type ReadingFixture } from '../../support/console/reading-fixture.ts';
 import { authctl } from '../../support/processes/authctl.ts';
 import { plansOf } from '../../support/stores/query-plans.ts';
+import { openReadingFixture, type ReadingFixture } from './reading-fixture.ts';
 
 let fixture: ReadingFixture;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, newSession } from '../../support/api/accounts.ts';
-import { openReadingFixture, type ReadingFixture } from '../../support/console/reading-fixture.ts';
 import { newNotification } from '../../support/worker/worker-events.ts';
+import { openReadingFixture, type ReadingFixture } from './reading-fixture.ts';
 
 let fixture: ReadingFixture;
 beforeAll(async () => {

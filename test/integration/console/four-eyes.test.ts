@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createConsentStore } from '../../../services/console/src/actions/consent-store.ts';
 import { newSession } from '../../support/api/accounts.ts';
-import { type Client, openStaffApp, type StaffApp } from '../../support/console/staff-app.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
+import { type Client, openStaffApp, type StaffApp } from './staff-app.ts';
 
 let app: StaffApp;
 let asker: Client;

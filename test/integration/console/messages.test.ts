@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession, password, registerAccount } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { requestReset } from '../../support/api/codes.ts';
-import { openReadingFixture, type ReadingFixture } from '../../support/console/reading-fixture.ts';
 import { plansOf } from '../../support/stores/query-plans.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 import { commitEvent, newCodeRequest, newNotification } from '../../support/worker/worker-events.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { type Receiver, startReceiver, status } from '../../support/worker/worker-receiver.ts';
+import { openReadingFixture, type ReadingFixture } from './reading-fixture.ts';
 
 let fixture: ReadingFixture;
 let sink: MailSink;

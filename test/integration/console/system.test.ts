@@ -6,10 +6,10 @@ import { shareWork, viewSystem } from '@auth-account/operations/system';
 import type { DeadLetterDocument } from '@auth-account/stores/documents';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { newSession } from '../../support/api/accounts.ts';
-import { openReadingFixture, type ReadingFixture } from '../../support/console/reading-fixture.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 import { newNotification } from '../../support/worker/worker-events.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
+import { openReadingFixture, type ReadingFixture } from './reading-fixture.ts';
 
 let fixture: ReadingFixture;
 const servers: Server[] = [];

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, logOut, newSession, password, registerAccount } from '../../support/api/accounts.ts';
 import { bearer, withHeaders } from '../../support/api/api-driver.ts';
 import { newSessionDocument } from '../../support/api/session-document.ts';
-import { openReadingFixture, type ReadingFixture } from '../../support/console/reading-fixture.ts';
 import { authctl } from '../../support/processes/authctl.ts';
 import { plansOf } from '../../support/stores/query-plans.ts';
 import { newNotification } from '../../support/worker/worker-events.ts';
+import { openReadingFixture, type ReadingFixture } from './reading-fixture.ts';
 
 let fixture: ReadingFixture;
 beforeAll(async () => {

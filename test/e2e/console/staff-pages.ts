@@ -6,11 +6,11 @@ import { buildPage } from '@auth-account/page/build';
 import type { Page } from 'playwright-core';
 import type { ActionName, Role } from '../../../services/console/src/contract/roles.ts';
 import { openOperatorFixture } from '../../integration/authctl/operator-fixture.ts';
-import { launchChromium } from '../client/chromium.ts';
-import { startWhole } from '../closing.ts';
-import { storesOf } from '../stores/stores-of.ts';
-import { startReceiver } from '../worker/worker-receiver.ts';
-import { roleValues, startConsoleOn } from './console-fixture.ts';
+import { launchChromium } from '../../support/client/chromium.ts';
+import { startWhole } from '../../support/closing.ts';
+import { roleValues, startConsoleOn } from '../../support/console/console-fixture.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
+import { startReceiver } from '../../support/worker/worker-receiver.ts';
 
 /** All services, a mail server, a subscriber, a console, and Chromium with which staff use its page. */
 export type StaffPages = Awaited<ReturnType<typeof openStaffPages>>;

@@ -11,10 +11,10 @@ import { accountRoutes } from '../../../services/console/src/account/account-rou
 import type { Role } from '../../../services/console/src/contract/index.ts';
 import type { Route } from '../../../services/console/src/http/route.ts';
 import { systemRoutes } from '../../../services/console/src/system/system-routes.ts';
-import { type OperatorFixture, openOperatorFixture } from '../../integration/authctl/operator-fixture.ts';
-import { type Answer, send } from '../http-client.ts';
-import type { Environment } from '../service-environment.ts';
-import { storesOf } from '../stores/stores-of.ts';
+import { type Answer, send } from '../../support/http-client.ts';
+import type { Environment } from '../../support/service-environment.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
+import { type OperatorFixture, openOperatorFixture } from '../authctl/operator-fixture.ts';
 
 export type ReadingFixture = Awaited<ReturnType<typeof openReadingFixture>>;
 

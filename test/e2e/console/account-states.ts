@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { logIn, newSession, password } from '../api/accounts.ts';
-import { bearer } from '../api/api-driver.ts';
-import { makeResendDue, requestReset } from '../api/codes.ts';
-import { refresh } from '../api/groups.ts';
-import { orderRemoval, switchOn } from '../api/second-factor.ts';
-import { newNotification } from '../worker/worker-events.ts';
-import { eventually } from '../worker/worker-fixture.ts';
+import { logIn, newSession, password } from '../../support/api/accounts.ts';
+import { bearer } from '../../support/api/api-driver.ts';
+import { makeResendDue, requestReset } from '../../support/api/codes.ts';
+import { refresh } from '../../support/api/groups.ts';
+import { orderRemoval, switchOn } from '../../support/api/second-factor.ts';
+import { newNotification } from '../../support/worker/worker-events.ts';
+import { eventually } from '../../support/worker/worker-fixture.ts';
 import type { StaffPages } from './staff-pages.ts';
 
 /** Registers, and logs in on a phone. */

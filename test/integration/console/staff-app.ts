@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionName, Role } from '@auth-account/console/contract';
 import { Redis } from 'ioredis';
-import { openOperatorFixture } from '../../integration/authctl/operator-fixture.ts';
-import type { Answer } from '../http-client.ts';
-import { type Line, recordLog } from '../recorded-log.ts';
-import type { Environment } from '../service-environment.ts';
-import { storesOf } from '../stores/stores-of.ts';
-import { roleValues, startConsoleOn } from './console-fixture.ts';
+import { roleValues, startConsoleOn } from '../../support/console/console-fixture.ts';
+import type { Answer } from '../../support/http-client.ts';
+import { type Line, recordLog } from '../../support/recorded-log.ts';
+import type { Environment } from '../../support/service-environment.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
+import { openOperatorFixture } from '../authctl/operator-fixture.ts';
 
 /** All services with a console, whose staff carry out actions. */
 export type StaffApp = Awaited<ReturnType<typeof openStaffApp>>;
