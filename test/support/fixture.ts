@@ -10,17 +10,19 @@ import { cheapHashes, testEnvironment, uniqueName } from './test-environment.ts'
 export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 /**
- * Opens an empty database of its own with its indexes, and a separate key prefix, for the services that a test starts with
- * `env`. `settings` override the environment; the fixture itself uses `mongodbUri`.
+ * Opens an empty database with its indexes, and a separate key prefix, for the services that a test starts with `env`.
+ * `settings` override the environment, and may name a database that another fixture ends. The fixture itself uses
+ * `mongodbUri`.
  */
 export async function openFixture(settings: Environment = {}, mongodbUri = testEnvironment().mongodbUri) {
   const name = uniqueName();
   const { closing, closeAll } = openParts();
   const mongo = new MongoClient(mongodbUri);
-  const db = await takeDatabase(mongo, mongodbUri);
+  const { MONGODB_DATABASE: shared } = settings;
+  const db = shared === undefined ? await takeDatabase(mongo, mongodbUri, name) : mongo.db(shared);
   closing({
     async close() {
-      await giveBackDatabase(mongo, mongodbUri, db);
+      if (shared === undefined) await giveBackDatabase(mongo, mongodbUri, db);
       await mongo.close();
     },
   });

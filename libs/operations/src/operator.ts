@@ -12,10 +12,10 @@ export interface Operator {
   readonly audit: WriteAudit;
 }
 
-/** Returns the reason for which a text may not be the name of an operator. */
+/** Returns the reason for which a text may not be the name of an operator. The subject of an OpenID provider may be one. */
 export function findNameFault(name: string): string | undefined {
-  if (/^[^\p{Cc}\p{Cs}]{1,128}$/u.test(name)) return undefined;
-  return 'It must have 1 to 128 characters, none of them a control character.';
+  if (/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(name)) return undefined;
+  return 'It must have 1 to 255 characters, none of them a control character.';
 }
 
 /** Returns the reason for which a text may not be an operator's reason. */

@@ -60,7 +60,7 @@ beforeAll(async () => {
   const impatient = { MONGODB_URI: `${mongo.uri}&socketTimeoutMS=1000&maxPoolSize=200` };
   const [api, ...others] = [await fixture.start(), await fixture.start(impatient), await fixture.start(impatient)];
   pods = others as [TokenApi, TokenApi];
-  const on = { ...(api as TokenApi), collections: fixture.collections, keyPrefix: fixture.database };
+  const on = { ...(api as TokenApi), collections: fixture.collections, keyPrefix: fixture.keyPrefix };
 
   const prepared: GoodRequest[] = [];
   for (const { name, headers } of cases) {

@@ -1,4 +1,4 @@
-import { createSecretKey, randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { logOut, newSession, registerAccount } from '../../support/api/accounts.
 import { bearer } from '../../support/api/api-driver.ts';
 import { goodRequests, sendTo } from '../../support/api/good-requests.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { startTestConsole } from '../../support/console/console-fixture.ts';
 import { newDevice, signToken, startTestGateway } from '../../support/gateway/gateway-fixture.ts';
 import { refusalOf } from '../../support/gateway/push-client.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
@@ -86,6 +87,17 @@ test.each(Object.keys(routes) as RouteName[])('%s answers while Redis is full, a
   const { success }: Route = routes[name];
   const good = [success.created === undefined ? success.status : 201, undefined];
   expect([answer.status, answer.json?.error_code]).toEqual(ofRedis.includes(name) ? unavailable : good);
+});
+
+test('the console shows no personal data while Redis is full, because nobody would count it, and says so', async () => {
+  const console = await startTestConsole({ REDIS_URL: server.url });
+  closing(console);
+  const client = await console.signIn('support');
+  await fill();
+  const found = await client.post('/api/find', { text: randomUUID() }, 'ticket 7');
+  expect([found.status, found.json.error.code]).toEqual([503, 'unavailable']);
+  await freeMemory();
+  expect((await client.post('/api/find', { text: randomUUID() }, 'ticket 7')).status).toBe(404);
 });
 
 // guarantees: full-redis-sessions

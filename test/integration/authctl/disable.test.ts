@@ -246,7 +246,7 @@ test('user show prints all that support may know, and nothing that proves a pass
 
 test.each([
   ['no reason', ['user', 'disable', 'x@example.com'], 2, "required option '--reason <text>'"],
-  ['no name', ['user', 'disable', 'x@example.com', ...why, '--as', ''], 2, 'It must have 1 to 128 characters'],
+  ['no name', ['user', 'disable', 'x@example.com', ...why, '--as', ''], 2, 'It must have 1 to 255 characters'],
   ['an unknown user to disable', ['user', 'disable', 'x@example.com', ...why], 1, 'There is no user'],
   ['an unknown user to enable', ['user', 'enable', 'x@example.com', ...why], 1, 'There is no user'],
 ])('user disable or enable with %s fails and says why', async (_case, args, exitCode, message) => {

@@ -6,7 +6,6 @@ import { bearer } from '../../support/api/api-driver.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { startTestServices, type TestServices } from '../../support/processes/test-services.ts';
-import { serviceEnvironment } from '../../support/service-environment.ts';
 import { openInternalService } from '../../support/verifier/verifier-fixture.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker/worker-service.ts';
@@ -52,7 +51,7 @@ test('after a split, no service at the abandoned primary says "allow" for a sess
   // The worker would write MongoDB's revocations to the abandoned primary.
   await services.worker.close();
   await group.splitBrain();
-  const env = { ...serviceEnvironment(services.keyPrefix), REDIS_URL: group.replica.url };
+  const env = { ...services.env, REDIS_URL: group.replica.url };
   elsewhere = await startTestApi(env);
   worker = await startTestWorker(env);
   expect((await logOut(elsewhere, ended)).status).toBe(200);

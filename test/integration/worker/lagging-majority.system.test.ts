@@ -68,11 +68,11 @@ afterAll(async () => {
 /** The parts are expensive on two members, so all tests share them, each with its own sessions. */
 async function openFixture(): Promise<void> {
   fixture = await openTokenFixture({ mongodbUri: mongo.uri });
-  const { database } = fixture;
+  const { database, keyPrefix } = fixture;
   unconfirmed = collectionsOf(primary.db(database));
-  env = { ...serviceEnvironment(database), MONGODB_URI: mongo.uri };
+  env = { ...serviceEnvironment(database), KEY_PREFIX: keyPrefix, MONGODB_URI: mongo.uri };
   redis = new Redis(env.REDIS_URL ?? '');
-  denyList = createDenyList(redis, redisKeys(database), lifetimeMs);
+  denyList = createDenyList(redis, redisKeys(keyPrefix), lifetimeMs);
   api = await fixture.start();
   impatient = await fixture.start({ MONGODB_URI: `${mongo.uri}&socketTimeoutMS=500` });
   gateway = await startTestGateway({ env });
@@ -211,7 +211,7 @@ test('no round of the worker steps over a revocation or a change of group that n
 
 // guarantees: revoked-tokens-refused
 test('while the deny list is away, the api refuses what the primary has as revoked, whatever the majority shows', async () => {
-  await redis.del(redisKeys(fixture.database).denyListComplete);
+  await redis.del(redisKeys(fixture.keyPrefix).denyListComplete);
   const [ended, moved, good] = await Promise.all([newSession(api), newSession(api), newSession(api)]);
   const statuses = await whileLagging(async () => {
     const [at, requestId] = [new Date(), 'unconfirmed'];

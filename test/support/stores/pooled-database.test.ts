@@ -1,7 +1,7 @@
 import { collectionsOf } from '@auth-account/stores';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
-import { testEnvironment } from '../test-environment.ts';
+import { testEnvironment, uniqueName } from '../test-environment.ts';
 import { giveBackDatabase, takeDatabase } from './pooled-database.ts';
 
 const { mongodbUri } = testEnvironment();
@@ -25,14 +25,14 @@ test.each([
   ],
   ['the profiler', (db: Db) => db.setProfilingLevel('all').then(() => db.collection('users').findOne())],
 ])('a database with %s is dropped, and no later test gets it', async (_, change) => {
-  const db = await takeDatabase(mongo, mongodbUri);
+  const db = await takeDatabase(mongo, mongodbUri, uniqueName());
   await change(db);
   await giveBackDatabase(mongo, mongodbUri, db);
   expect(await isThere(db)).toBe(false);
 });
 
 test('a database as it was made is kept for a later test', async () => {
-  const db = await takeDatabase(mongo, mongodbUri);
+  const db = await takeDatabase(mongo, mongodbUri, uniqueName());
   await collectionsOf(db).users.insertOne({ _id: 'somebody' } as never);
   expect(await giveBackDatabase(mongo, mongodbUri, db)).toBe(true);
 });

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import type { Db, MongoClient } from 'mongodb';
-import { uniqueName } from '../test-environment.ts';
 
 /** False for mutants, which may make other indexes, and for servers that a test has started for itself. */
 const isPooled = (uri: string) => process.env.TEST_DATABASE_POOL === '1' && uri === process.env.TEST_MONGODB_URI;
@@ -21,7 +20,7 @@ const collectionNames = (db: Db) => Object.values(collectionsOf(db)).map(({ coll
  * Returns an empty database with all collections and indexes: a cleared one of an earlier test, otherwise a new one. To
  * make 58 indexes takes 105 ms of MongoDB's CPU, to clear a database 12.
  */
-export async function takeDatabase(mongo: MongoClient, uri: string): Promise<Db> {
+export async function takeDatabase(mongo: MongoClient, uri: string, newName: string): Promise<Db> {
   while (isPooled(uri)) {
     const pool = mongo.db(poolName).collection('cleared');
     const free = await pool.findOneAndDelete({}, { sort: { _id: 1 } });
@@ -32,7 +31,7 @@ export async function takeDatabase(mongo: MongoClient, uri: string): Promise<Db>
     if (objects === 0) return db;
     await db.dropDatabase();
   }
-  const db = mongo.db(uniqueName());
+  const db = mongo.db(newName);
   await ensureIndexes(db);
   if (isPooled(uri)) await noteShape(mongo, await shapeOf(mongo, db));
   return db;

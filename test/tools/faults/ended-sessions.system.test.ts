@@ -24,7 +24,7 @@ beforeAll(async () => {
   api = await fixture.start();
   gateway = await startTestGateway(fixture);
   redis = new Redis(fixture.env.REDIS_URL ?? '');
-  denyList = createDenyList(redis, redisKeys(fixture.database), denialLifetimeMs(600));
+  denyList = createDenyList(redis, redisKeys(fixture.keyPrefix), denialLifetimeMs(600));
   // No worker repairs the list, so an entry that the tests don't write into it is lost.
   await (await denyList.beginRebuild()).complete();
 });

@@ -42,8 +42,8 @@ interface Action {
   readonly plan: (context: Context, target: string, options: Order['options']) => Promise<Plan<object>> | Plan<object>;
 }
 
-/** Milliseconds to wait for the result of a forced logout. */
-const logoutTimeoutMs = 15_000;
+/** Milliseconds to wait for the result of a forced logout: fewer than a stopping console gives its last requests. */
+const logoutTimeoutMs = 4_000;
 
 const ofAccount = (plan: Action['plan']): Action => ({ targetKind: 'account', plan });
 const ofSubscriber = (plan: Action['plan']): Action => ({ targetKind: 'subscriber', plan });

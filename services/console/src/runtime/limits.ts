@@ -27,12 +27,15 @@ export function createTakeOne({ useRedis, secret, most, metrics }: LimitDeps): T
       .digest('base64url')
       .slice(0, 22);
   return async (limit, who) => {
-    const taken = await useRedis(({ redis, keys }) => {
+    const [, count, seconds] = await useRedis(async ({ redis, keys }) => {
       const key = `${keys.limit('console')}:${tagOf(limit, who)}`;
-      return redis.multi().set(key, 0, 'EX', windowSeconds, 'NX').incr(key).ttl(key).exec();
+      const taken = await redis.multi().set(key, 0, 'EX', windowSeconds, 'NX').incr(key).ttl(key).exec();
+      return (taken ?? []).map(([error, result]) => {
+        if (error) throw error;
+        return Number(result);
+      });
     });
-    const [, [, count] = [], [, seconds] = []] = taken ?? [];
-    if (typeof count === 'number' && count <= most[limit]) return;
+    if (count !== undefined && count <= most[limit]) return;
     metrics.limited.inc({ limit });
     const retryAfterSeconds = Math.max(1, Number(seconds ?? windowSeconds));
     throw new ConsoleError('limited', `More than ${most[limit]} in an hour.`, { retryAfterSeconds });

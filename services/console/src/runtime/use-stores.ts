@@ -27,13 +27,16 @@ export function usingRedis(store: RedisStore): Use<RedisStore> {
     try {
       return await work(store);
     } catch (error) {
-      if (error instanceof OperationError || (store.redis.status === 'ready' && !isTimeOut(error))) throw error;
-      throw unavailable(`Redis cannot be reached: ${(error as Error).message}`, error);
+      if (error instanceof OperationError || (store.redis.status === 'ready' && !isOutage(error))) throw error;
+      throw unavailable(`Redis cannot be used: ${(error as Error).message}`, error);
     }
   };
 }
 
-const isTimeOut = (error: unknown) => error instanceof Error && error.message === 'Command timed out';
+/** Refusals of a Redis that is full, fails over, or is being loaded or set up. */
+const outages =
+  /^(?:Command timed out$|OOM |READONLY |MISCONF |NOREPLICAS |LOADING |MASTERDOWN |CLUSTERDOWN |EXECABORT )/;
+const isOutage = (error: unknown) => error instanceof Error && outages.test(error.message);
 
 /** Passes the counts of accounts, whose names are HMACs by the server's keys. */
 export function usingCounts(useRedis: Use<RedisStore>, serverKeys: KeyFileWatch | undefined): UseCounts {
