@@ -167,6 +167,8 @@ describe('user restore', () => {
   test('user restore comes too late once the time of the erasure has come', async () => {
     const { user_id } = await newSession(fixture);
     await authctlJson(['user', 'delete', user_id, ...why, '--yes'], options);
+    // It would erase the account at once.
+    await fixture.worker.close();
     const deletes_at = new Date();
     await fixture.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at } });
     const run = await restore(user_id);
