@@ -17,14 +17,20 @@ export async function listDeadLetters(stores: Stores, { state: _, ...selection }
  * Returns one event: its row, the known attempts, its dead letters. If a subscriber consumes its own queue, its attempts
  * are not known. Throws an `OperationError` of the kind `unknown` if the event does not exist.
  */
-export async function showEvent({ outbox, deadLetters }: Stores, eventId: string) {
+export async function showEvent(stores: Stores, eventId: string) {
+  const { row, letters, event, attempts } = await loadEvent(stores, eventId);
+  const facts = row ? toRow(row) : { event_id: eventId, state: 'gone' as const };
+  return { ...facts, event, attempts, dead_letters: letters.map(toLetter) };
+}
+
+/** Reads an event with its dead letters. Throws what `showEvent` throws. */
+export async function loadEvent({ outbox, deadLetters }: Pick<Stores, 'outbox' | 'deadLetters'>, eventId: string) {
   const [row, letters] = await Promise.all([outbox.find(eventId), deadLetters.find(eventId)]);
   const event = row?.event ?? letters[0]?.event;
   if (event === undefined)
     throw new OperationError('unknown', `There is no event ${eventId}. Delivered events are removed after some days.`);
   const attempts = row?.attempt_log ?? letters.flatMap(({ attempt_log }) => attempt_log);
-  const facts = row ? toRow(row) : { event_id: eventId, state: 'gone' as const };
-  return { ...facts, event, attempts, dead_letters: letters.map(toLetter) };
+  return { row, letters, event, attempts };
 }
 
 function toRow(row: OutboxDocument) {

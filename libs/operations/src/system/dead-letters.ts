@@ -2,7 +2,7 @@ import type { Stores } from '@auth-account/stores';
 import type { DeadLetterDocument } from '@auth-account/stores/documents';
 import { maskEmailsIn } from '../views/mask-email.ts';
 import { shortTopic } from '../views/messages.ts';
-import { cursorAt, type Page, pageSize, placeOf } from '../views/pages.ts';
+import { cursorAt, type Page, pageSize, placeOf, readTime } from '../views/pages.ts';
 
 const place = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (\S{1,200})$/;
 
@@ -27,7 +27,7 @@ export async function pageOfDeadLetters(
 
 function letterOf(cursor: string): Pick<DeadLetterDocument, '_id' | 'created_at'> {
   const [, time = '', _id = ''] = place.exec(placeOf(cursor, place)) ?? [];
-  return { _id, created_at: new Date(time) };
+  return { _id, created_at: readTime(time) };
 }
 
 function describeLetter({ event_id, subscriber, topic, attempts, last_error, created_at }: DeadLetterDocument) {

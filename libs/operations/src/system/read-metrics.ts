@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { fetchDocument } from '@auth-account/verifier/fetch-document';
 
 /** The places from which the metrics of the processes come. */
 export interface MetricsSources {
@@ -59,12 +60,11 @@ const byName =
   (a: T, b: T) =>
     nameOf(a).localeCompare(nameOf(b));
 
-/** Returns why a source did not answer, without its URL, which may have a password. */
+/** Returns why a source did not answer: the innermost cause, because the others name the URL. */
 function reasonOf(error: unknown): string {
-  const { name, message, cause } = error as Error & { readonly cause?: Partial<Record<'code' | 'message', string>> };
-  return name === 'TimeoutError'
-    ? `no answer within ${timeoutMs / 1_000} s`
-    : (cause?.code ?? cause?.message ?? message);
+  const { name, message, code, cause } = error as Error & { readonly code?: string };
+  if (cause instanceof Error) return reasonOf(cause);
+  return name === 'TimeoutError' ? `no answer within ${timeoutMs / 1_000} s` : (code ?? message);
 }
 
 interface Read {
@@ -131,24 +131,15 @@ function tooLate(): Promise<never> {
   return promise;
 }
 
-/** Returns the text of an answer. Rejects if it is no 2xx, too large, or does not come in time. */
-async function fetchText(url: string): Promise<string> {
+/** Returns the text of an answer. Rejects if it is not 200, too large, or does not come in time. */
+function fetchText(url: string): Promise<string> {
   const bare = new URL(url);
   const { username, password } = bare;
   // `fetch` refuses a URL with credentials, by an error that repeats them.
   [bare.username, bare.password] = ['', ''];
   const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
-  const headers = username === '' ? {} : { authorization: `Basic ${basic}` };
-  const response = await fetch(bare, { headers, signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk);
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new Error(`its answer is larger than ${maxBytes} bytes`);
-  }
-  if (!response.ok) throw new Error(`it answered ${response.status}`);
-  return Buffer.concat(chunks).toString();
+  const headers = { Accept: '*/*', ...(username !== '' && { authorization: `Basic ${basic}` }) };
+  return fetchDocument(bare.href, { fetch, timeoutMs, maximumBytes: maxBytes, headers });
 }
 
 /** Reads those lines of Prometheus's text format (also of OpenMetrics) that have one of the two metrics. */

@@ -24,7 +24,12 @@ export function placeOf(cursor: string, form: RegExp): string {
 /** Returns the time of a cursor; undefined without one. Throws what `placeOf` throws. */
 export function timeOf(cursor: string | undefined): Date | undefined {
   if (cursor === undefined) return undefined;
-  const time = new Date(placeOf(cursor, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/));
+  return readTime(placeOf(cursor, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/));
+}
+
+/** Returns the time in a cursor. Throws an `OperationError` of the kind `invalid` if there is no such time. */
+export function readTime(text: string): Date {
+  const time = new Date(text);
   if (Number.isNaN(time.getTime())) throw new OperationError('invalid', 'The cursor is none of this list.');
   return time;
 }

@@ -1,5 +1,5 @@
 import type { Mongo } from '../context.ts';
-import { showEvent } from '../events/list-events.ts';
+import { loadEvent } from '../events/list-events.ts';
 import { type TraceContext, traceRequest } from '../trace/trace-request.ts';
 import { createDeliveriesOf, deliveryOfLetter } from './deliveries.ts';
 import { maskEmailsIn } from './mask-email.ts';
@@ -24,21 +24,17 @@ export async function viewRequest(context: TraceContext & Pick<Mongo, 'now'>, re
 
 /** Returns one event with its deliveries. Throws an `OperationError` of the kind `unknown` if it does not exist. */
 export async function viewEvent(mongo: Pick<Mongo, 'collections' | 'stores'>, eventId: string) {
-  const shown = await showEvent(mongo.stores, eventId);
-  const { event } = shown;
-  const row = await mongo.stores.outbox.find(eventId);
-  const deliveries = row
-    ? (await createDeliveriesOf(mongo, [eventId]))(row)
-    : (await mongo.stores.deadLetters.find(eventId)).map(deliveryOfLetter);
+  const { row, letters, event, attempts } = await loadEvent(mongo.stores, eventId);
+  const deliveries = row ? (await createDeliveriesOf(mongo, [eventId]))(row) : letters.map(deliveryOfLetter);
   return {
     event_id: eventId,
     topic: shortTopic(event.type),
-    state: shown.state,
+    state: row?.state ?? ('gone' as const),
     user_id: event.subject,
     request_id: event.requestid,
     at: row?.created_at ?? new Date(event.time),
     deliveries,
-    attempts: shown.attempts.map(({ subscriber, at, outcome, status = null, error = null }) => {
+    attempts: attempts.map(({ subscriber, at, outcome, status = null, error = null }) => {
       return { subscriber, at, outcome, status, error: error && maskEmailsIn(error) };
     }),
   };
