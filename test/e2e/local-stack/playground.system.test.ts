@@ -58,6 +58,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 (hasChromium() ? describe : describe.skip)('the playground', () => {
   let up: Program;
   let port: string;
+  let consolePort: string;
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
@@ -72,6 +73,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     if (up.child.pid !== undefined) folder.watch(up.child.pid);
     await up.waitFor('Ready after');
     port = String(env.LOCAL_SUBSCRIBER_PORT);
+    consolePort = String(env.CONSOLE_PORT);
     browser = await launchChromium();
   }, 180_000);
 
@@ -496,6 +498,15 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       .waitFor();
     await page.getByRole('button', { name: 'en', exact: true }).click();
     await page.getByRole('heading', { name: 'What happens inside' }).waitFor();
+  });
+
+  test('a member of staff signs in to the console of the same stack by one button', async () => {
+    await open();
+    const staff = await context.newPage();
+    await staff.goto(`http://127.0.0.1:${consolePort}/`);
+    await staff.getByRole('link', { name: 'Sign in' }).click();
+    await staff.getByRole('button', { name: 'Olga (operator)' }).click();
+    await staff.getByText('Olga, operator').waitFor();
   });
 
   test('the page is used by keyboard alone', async () => {

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createMemoryAdapters } from '@auth-account/local-stack/memory-adapters';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { type Configuration, type JWK } from 'oidc-provider';
-// @ts-expect-error: its types leave this out, and without it each provider warns that nobody should use it.
-import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import { send } from '../http-client.ts';
 
 /** A member of staff at the provider: what userinfo says. */
@@ -61,7 +60,7 @@ export async function startStaffProvider(people: Map<string, StaffClaims>) {
 
 function configure(people: StaffProvider['people'], jwk: object, origin: string, base: string): Configuration {
   return {
-    adapter: createMemoryAdapter(),
+    adapter: createMemoryAdapters(),
     ttl: { Interaction: 600, Grant: 3_600, Session: 3_600, AccessToken: 3_600, IdToken: 3_600 },
     clients: [clientOf(consoleClient.id, origin, base), clientOf('other', origin, base)],
     jwks: { keys: [jwk as JWK] },

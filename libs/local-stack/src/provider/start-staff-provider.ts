@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair } from 'jose';
-import type { Account, AdapterFactory, AdapterPayload, ClientMetadata, Configuration } from 'oidc-provider';
+import type { Account, ClientMetadata, Configuration } from 'oidc-provider';
 import { escapeHtml } from '../escape-html.ts';
+import { createMemoryAdapters } from './memory-adapters.ts';
 
 /** The members of staff, with the values of their claim `roles`. */
 const staff = { sam: ['support'], olga: ['operator'], vera: ['viewer'], otto: ['operator'], nobody: [] } as const;
@@ -73,7 +74,7 @@ function configurationOf(consoleUrl: string, jwks: Configuration['jwks']): Confi
     post_logout_redirect_uris: [`${consoleUrl}/`],
   };
   return {
-    ...{ jwks, findAccount, adapter: createAdapters() },
+    ...{ jwks, findAccount, adapter: createMemoryAdapters() },
     clients: [client],
     claims: { openid: ['sub'], profile: ['name', 'roles'] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
@@ -99,26 +100,6 @@ async function findAccount(_: unknown, accountId: string): Promise<Account | und
   const member = names.find((name) => name === accountId);
   if (member === undefined) return undefined;
   return { accountId, claims: async () => ({ sub: accountId, name: nameOf(accountId), roles: [...staff[member]] }) };
-}
-
-/** Keeps what the provider issues for as long as it runs. The provider itself judges what has expired. */
-function createAdapters(): AdapterFactory {
-  const stored = new Map<string, AdapterPayload>();
-  return (model) => {
-    const keyOf = (id: string) => `${model}:${id}`;
-    return {
-      upsert: async (id, payload) => void stored.set(keyOf(id), payload),
-      find: async (id) => stored.get(keyOf(id)),
-      findByUid: async (uid) => [...stored].find(([key, one]) => key.startsWith(keyOf('')) && one.uid === uid)?.[1],
-      findByUserCode: async () => undefined,
-      consume: async (id) =>
-        void Object.assign(stored.get(keyOf(id)) ?? {}, { consumed: Math.floor(Date.now() / 1_000) }),
-      destroy: async (id) => void stored.delete(keyOf(id)),
-      async revokeByGrantId(grantId) {
-        for (const [key, one] of stored) if (one.grantId === grantId) stored.delete(key);
-      },
-    };
-  };
 }
 
 const nameOf = (name: string) => `${name[0]?.toUpperCase()}${name.slice(1)}`;
