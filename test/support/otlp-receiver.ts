@@ -1,6 +1,8 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { waitUntil } from '@auth-account/local-stack';
 import { readOtlpSpans, type Span } from '@auth-account/playground/otlp-spans';
+import { listen } from './listen.ts';
 
 export type OtlpReceiver = Awaited<ReturnType<typeof startOtlpReceiver>>;
 
@@ -11,8 +13,8 @@ export type OtlpReceiver = Awaited<ReturnType<typeof startOtlpReceiver>>;
 export async function startOtlpReceiver({ keep = true } = {}) {
   const spans: Span[] = [];
   const bodies: string[] = [];
-  const server = createServer((req, res) => {
-    readBody(req).then(
+  const receiver = createServer((req, res) => {
+    text(req).then(
       (body) => {
         if (keep) bodies.push(body);
         if (keep && req.url === '/v1/traces') spans.push(...readOtlpSpans(body));
@@ -21,34 +23,18 @@ export async function startOtlpReceiver({ keep = true } = {}) {
       () => res.destroy(),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    /** For `OTEL_EXPORTER_OTLP_ENDPOINT`, with the protocol `http/json`. */
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** `url` is for `OTEL_EXPORTER_OTLP_ENDPOINT`, with the protocol `http/json`. */
+    ...(await listen(receiver)),
     spans: (): readonly Span[] => spans,
     /** Returns every request body as received. */
     raw: () => bodies.join('\n'),
-    /** Resolves with the spans once `isThere` returns true for them. Throws after `timeoutMs`. */
+    /** Resolves with the spans once `isThere` returns true for them. Throws after `timeoutMs`, and names those that came. */
     async waitFor(isThere: (spans: readonly Span[]) => boolean, timeoutMs = 60_000): Promise<readonly Span[]> {
-      const deadline = performance.now() + timeoutMs;
-      while (!isThere(spans)) {
-        if (performance.now() > deadline) {
-          throw new Error(`the spans did not arrive; received: ${spans.map(({ name }) => name).join(', ')}`);
-        }
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+      await waitUntil(async () => isThere(spans), { what: 'the spans', timeoutMs }).catch((cause) => {
+        throw new Error(`the spans did not arrive; received: ${spans.map(({ name }) => name).join(', ')}`, { cause });
+      });
       return spans;
     },
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
-}
-
-async function readBody(req: IncomingMessage): Promise<string> {
-  let body = '';
-  for await (const chunk of req.setEncoding('utf8')) body += chunk;
-  return body;
 }

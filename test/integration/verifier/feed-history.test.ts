@@ -34,7 +34,7 @@ beforeAll(async () => {
   proxy = await startTamperingProxy(fixture.api.base);
 });
 afterAll(async () => {
-  proxy.close();
+  await proxy.close();
   await fixture.close();
 });
 beforeEach(() => proxy.behave());

@@ -37,7 +37,7 @@ beforeAll(async () => {
   proxy = await startTamperingProxy(fixture.api.base);
 });
 afterAll(async () => {
-  proxy.close();
+  await proxy.close();
   await fixture.close();
 });
 beforeEach(() => proxy.behave());
@@ -223,7 +223,7 @@ describe('an attacker between the feed and a resource server', () => {
     await expect(internalService.ready()).rejects.toThrow('ERR-DEPENDENCY-UNAVAILABLE');
     expect(seen).toEqual([]);
     internalService.close();
-    elsewhere.close();
+    await elsewhere.close();
   });
 
   describe('an attacker who gives out keys', () => {

@@ -1,7 +1,5 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { testIssuer } from '../api/device-key.ts';
+import { startTamperingProxy } from '../stores/tampering-proxy.ts';
 import { bundleClient } from './client-bundle.ts';
 
 /**
@@ -42,42 +40,17 @@ export async function startClientPage(apiBase: () => string) {
     '/client.js': ['text/javascript', await bundleClient(modules, 'esm')],
   };
   const requests: string[] = [];
-
-  async function pass(request: IncomingMessage): Promise<Response> {
-    const { method = 'GET', url = '/' } = request;
-    requests.push(url);
-    const body = await buffer(request);
-    const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers;
-    const sent = headers as Record<string, string>;
-    return fetch(`${apiBase()}${url.replace(/^\/prefix/, '')}`, {
-      method,
-      headers: sent,
-      ...(body.length > 0 && { body: new Uint8Array(body) }),
-    });
-  }
-
-  const server = createServer(async (request, response) => {
-    const file = files[request.url?.replace(/\?.*$/, '') ?? ''];
-    if (file) {
-      response.writeHead(200, { 'Content-Type': file[0] }).end(file[1]);
-      return;
-    }
-    try {
-      const answer = await pass(request);
-      const type = answer.headers.get('Content-Type') ?? 'text/plain';
-      response.writeHead(answer.status, { 'Content-Type': type }).end(await answer.text());
-    } catch {
-      response.writeHead(502).end();
-    }
+  const proxy = await startTamperingProxy(apiBase);
+  proxy.tamper((request, forward) => {
+    const file = files[request.path.replace(/\?.*$/, '')];
+    if (file !== undefined) return Promise.resolve({ status: 200, type: file[0], text: file[1] });
+    requests.push(request.path);
+    return forward({ ...request, path: request.path.replace(/^\/prefix/, '') });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `${proxy.base}/`,
     /** Paths of the requests to the api. */
     requests,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: proxy.close,
   };
 }

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createMemoryAdapters } from '@auth-account/local-stack/memory-adapters';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { type Configuration, type JWK } from 'oidc-provider';
 import { send } from '../http-client.ts';
+import { listen } from '../listen.ts';
 
 /** A member of staff at the provider: what userinfo says. */
 export type StaffClaims = Readonly<Record<string, unknown>>;
@@ -29,14 +28,12 @@ export const consoleClient = { id: 'console', secret: 'secret of console, only f
  */
 export async function startStaffProvider(people: Map<string, StaffClaims>) {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url: issuer, close } = await listen(server);
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const jwk = { ...(await exportJWK(privateKey)), kid: 'staff', alg: 'RS256', use: 'sig' };
   const present = { person: '' };
   return {
-    ...{ issuer, present, people, privateKey },
+    ...{ issuer, present, people, privateKey, close },
     /** Begins to answer, for a console with this origin that listens at `base`. */
     serve(origin: string, base: string) {
       const provider = new Provider(issuer, configure(people, jwk, origin, base));
@@ -47,13 +44,6 @@ export async function startStaffProvider(people: Map<string, StaffClaims>) {
         if (!req.url?.startsWith('/interaction/')) void handle(req, res);
         else void provider.interactionFinished(req, res, { login: { accountId: present.person } });
       });
-    },
-    async close() {
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
     },
   };
 }

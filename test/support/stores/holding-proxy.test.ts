@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { waitUntil } from '@auth-account/local-stack';
 import { expect, test } from '@jest/globals';
 import { openSocket } from '../gateway/raw-connection.ts';
+import { listen } from '../listen.ts';
 import { startHoldingProxy } from './holding-proxy.ts';
 
 test('a silent cut holds back what a new connection sends, until the cut is repaired', async () => {
@@ -12,9 +13,9 @@ test('a silent cut holds back what a new connection sends, until the cut is repa
     socket.on('data', (chunk) => {
       heard += chunk.toString();
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const proxy = await startHoldingProxy((server.address() as AddressInfo).port);
+  });
+  const { port, close } = await listen(server);
+  const proxy = await startHoldingProxy(port);
   const sockets: Socket[] = [];
   const say = async (text: string) => {
     const socket = openSocket(proxy.port);
@@ -39,6 +40,6 @@ test('a silent cut holds back what a new connection sends, until the cut is repa
   } finally {
     for (const socket of sockets) socket.destroy();
     await proxy.close();
-    server.close();
+    await close();
   }
 });

@@ -1,34 +1,11 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
+import { listen } from '../listen.ts';
 
 /** The kind of break, which is visible to both ends at once, or silent until it is repaired. */
 export type Cut = 'reset' | 'silence';
 
 /** A TCP proxy that can hold back the answers to a command, drop an answer, cut connections, or go silent. */
-export interface HoldingProxy {
-  readonly url: string;
-  readonly port: number;
-  /** Holds back, until `release`, all answers on each connection on which `command` is sent from now on. */
-  hold(command: string): void;
-  /** Returns the number of connections that are held. */
-  held(): number;
-  release(): void;
-  /** Passes on the next request that contains the text, and breaks the connection instead of sending the reply. */
-  dropReplyTo(text: string): void;
-  /** Returns the number of replies that have been dropped. */
-  dropped(): number;
-  /**
-   * Breaks existing and new connections (default: by a reset), all of them or only those whose first bytes contain one
-   * of the texts.
-   */
-  cut(how?: Cut, clients?: readonly string[]): void;
-  /** Ends the cut. New connections work again, and data that were held back are passed on. */
-  fix(): void;
-  /** Lets nothing pass on the present connections, as if their host had vanished. New connections work. */
-  freeze(): void;
-  close(): Promise<void>;
-}
+export type HoldingProxy = Awaited<ReturnType<typeof startHoldingProxy>>;
 
 interface Lane {
   readonly client: Socket;
@@ -95,7 +72,7 @@ function passBack(state: State, lane: Lane, chunk: Buffer): void {
 }
 
 /** Listens on a free port of loopback, and forwards connections to the port `target` of loopback. */
-export async function startHoldingProxy(target: number): Promise<HoldingProxy> {
+export async function startHoldingProxy(target: number) {
   const lanes = new Set<Lane>();
   const state: State = { lanes, dropped: 0 };
   const server = createServer((client) => {
@@ -111,15 +88,15 @@ export async function startHoldingProxy(target: number): Promise<HoldingProxy> {
       socket.on('close', () => lane.isFrozen || end(state, lane));
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listen(server);
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
-    hold(name) {
+    /** Holds back, until `release`, all answers on each connection on which this command is sent from now on. */
+    hold(name: string) {
       state.command = name.toLowerCase();
     },
+    /** Returns the number of connections that are held. */
     held: () => [...lanes].filter(({ isHeld }) => isHeld).length,
     release() {
       state.command = undefined;
@@ -128,25 +105,32 @@ export async function startHoldingProxy(target: number): Promise<HoldingProxy> {
         for (const chunk of lane.kept.splice(0)) lane.client.write(chunk);
       }
     },
-    dropReplyTo(text) {
+    /** Passes on the next request that contains the text, and breaks the connection instead of sending the reply. */
+    dropReplyTo(text: string) {
       state.unanswered = text;
     },
+    /** Returns the number of replies that have been dropped. */
     dropped: () => state.dropped,
-    cut(how = 'reset', clients = []) {
+    /**
+     * Breaks existing and new connections (default: by a reset), all of them or only those whose first bytes contain one
+     * of the texts.
+     */
+    cut(how: Cut = 'reset', clients: readonly string[] = []) {
       state.cut = { how, clients };
       for (const lane of lanes) breakUp(state, lane);
     },
+    /** Ends the cut. New connections work again, and data that were held back are passed on. */
     fix() {
       state.cut = undefined;
       for (const socket of [...lanes].flatMap((lane) => [lane.client, lane.server])) socket.resume();
     },
+    /** Lets nothing pass on the present connections, as if their host had vanished. New connections work. */
     freeze() {
       for (const lane of lanes) lane.isFrozen = true;
     },
     async close() {
       for (const lane of lanes) end(state, lane);
-      server.close();
-      await once(server, 'close');
+      await close();
     },
   };
 }

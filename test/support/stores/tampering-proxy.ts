@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type Answer, send } from '../http-client.ts';
+import { listen } from '../listen.ts';
 
 /** A request as it came to the proxy. */
-export interface PassingRequest {
+interface PassingRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,24 +14,28 @@ export interface PassingRequest {
 type Forward = (request: PassingRequest) => Promise<Answer>;
 export interface Passed extends Pick<Answer, 'status' | 'text'> {
   readonly location?: string;
+  /** Content type; by default JSON. */
+  readonly type?: string;
 }
 
-/** An attacker between a resource server and the api, who can read and change all traffic. */
+/** An attacker between a client and the api, who can read and change all traffic. */
 export type TamperingProxy = Awaited<ReturnType<typeof startTamperingProxy>>;
 type Tamper = (request: PassingRequest, forward: Forward) => Promise<Passed>;
 
-export async function startTamperingProxy(target: string) {
-  const forward: Forward = ({ method, path, headers, body }) => send(target, { method, path, headers, body });
+/** `target`: the api's base URL, or a function that returns it if the api starts later. */
+export async function startTamperingProxy(target: string | (() => string)) {
+  const forward: Forward = (request) => send(typeof target === 'string' ? target : target(), request);
   const pass = (request: PassingRequest) => forward(request);
   let answer: Tamper = pass;
   const server = createServer(async (req, res) => {
     const passed: Passed = await answer(await readRequest(req), forward).catch(() => ({ status: 502, text: '{}' }));
-    const { status, text, location } = passed;
-    res.writeHead(status, { 'Content-Type': 'application/json', ...(location && { Location: location }) }).end(text);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+    const { status, text, location, type = 'application/json' } = passed;
+    res.writeHead(status, { 'Content-Type': type, ...(location && { Location: location }) }).end(text);
+  });
+  const { url: base, close } = await listen(server);
   return {
-    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    base,
+    close,
     /** Lets `next` answer each request from now on. Its `forward` asks the api. */
     tamper(next: Tamper) {
       answer = next;
@@ -40,27 +44,17 @@ export async function startTamperingProxy(target: string) {
     behave() {
       answer = pass;
     },
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
   };
 }
 
-const passedOn = ['authorization', 'content-type', 'x-request-id', 'accept'];
-
 async function readRequest(req: IncomingMessage): Promise<PassingRequest> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString('utf8');
-  const headers = passedOn.flatMap((name) => {
-    const value = req.headers[name];
-    return typeof value === 'string' ? [[name, value]] : [];
-  });
+  const { method = '', url: path = '' } = req;
+  const { host: _host, connection: _connection, 'content-length': _length, ...headers } = req.headers;
+  const body = await text(req);
   return {
-    method: req.method ?? '',
-    path: req.url ?? '',
-    headers: Object.fromEntries(headers),
-    body: text === '' ? undefined : JSON.parse(text),
+    method,
+    path,
+    headers: headers as PassingRequest['headers'],
+    body: body === '' ? undefined : JSON.parse(body),
   };
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { RegisteredEvent } from '@auth-account/contracts';
+import { waitUntil } from '@auth-account/local-stack';
 import { Webhook } from 'standardwebhooks';
+import { listen } from '../listen.ts';
 
 export interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -50,7 +51,6 @@ export async function startReceiver(name: string, initially: Answer = status(204
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const webhook = new Webhook(secret);
   const received: Received[] = [];
-  const waiting = new Set<() => void>();
   let answer = initially;
   const server = createServer((request, response) => {
     void text(request).then((body) => {
@@ -64,40 +64,25 @@ export async function startReceiver(name: string, initially: Answer = status(204
       const delivery = { headers: request.headers, body, event, id: event.id, at: performance.now() };
       received.push(delivery);
       answer(response, delivery);
-      for (const look of waiting) look();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
+  const { url, close } = await listen(server);
   return {
     name,
     /** The receiver's item of EVENT_SUBSCRIBERS. */
-    subscriber: { name, kind: 'webhook', url, secret } as const,
+    subscriber: { name, kind: 'webhook', url: `${url}/events`, secret } as const,
     received,
     ids: () => received.map(({ id }) => id),
     /** Resolves with the first delivery about the user. */
-    waitFor(userId: string, timeoutMs = 60_000): Promise<Received> {
-      const { promise, resolve, reject } = Promise.withResolvers<Received>();
-      const late = new Error(`no event about ${userId} within ${timeoutMs} ms`);
-      const timer = setTimeout(() => reject(late), timeoutMs);
-      const look = () => {
-        const found = received.find(({ event }) => event.subject === userId);
-        if (found !== undefined) resolve(found);
-      };
-      waiting.add(look);
-      look();
-      return promise.finally(() => {
-        clearTimeout(timer);
-        waiting.delete(look);
-      });
+    async waitFor(userId: string): Promise<Received> {
+      const isIt = ({ event }: Received) => event.subject === userId;
+      await waitUntil(async () => received.some(isIt), { what: `an event about ${userId}`, timeoutMs: 60_000 });
+      return received.find(isIt) as Received;
     },
     /** Sets the answer to deliveries from now on. */
     answerWith(next: Answer) {
       answer = next;
     },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }

@@ -84,7 +84,7 @@ described('the resource server in %s', (language) => {
   }, 600_000);
   afterAll(async () => {
     program.kill();
-    proxy.close();
+    await proxy.close();
     await fixture.close();
     await rm(dir, { recursive: true, force: true });
   });
