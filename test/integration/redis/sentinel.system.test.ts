@@ -5,7 +5,7 @@ import { logOut, newSession, registerAccount } from '../../support/api/accounts.
 import { bearer } from '../../support/api/api-driver.ts';
 import { closeBoundMs } from '../../support/gateway/close-bound.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
-import { openStreamAsApp, startTestServices, type TestServices } from '../../support/processes/test-services.ts';
+import { startTestServices, type TestServices } from '../../support/processes/test-services.ts';
 import { openInternalService, refused } from '../../support/verifier/verifier-fixture.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { type SentinelGroup, startSentinelGroup } from './servers/redis-sentinel.ts';
@@ -33,10 +33,7 @@ afterAll(async () => {
 test('after Sentinel’s failover to an older replica, no part says "allow", streams close, and the services go on', async () => {
   const { api } = services;
   const [before, meanwhile, after] = [await newSession(api), await newSession(api), await newSession(api)];
-  const [meanwhileStream, afterStream] = [
-    await openStreamAsApp(services, meanwhile),
-    await openStreamAsApp(services, after),
-  ];
+  const [meanwhileStream, afterStream] = [await services.openStream(meanwhile), await services.openStream(after)];
   const internalService = openInternalService(services, group.url);
   await internalService.until(before.access_token, 'good');
   // The replica keeps its data, including the sentinel key, but receives nothing more, because it cannot log in.

@@ -12,7 +12,7 @@ import { get } from '../../support/http-client.ts';
 import { authctl } from '../../support/processes/authctl.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { startWorkerProcess } from '../../support/processes/service-process.ts';
-import { openStreamAsApp, startTestServices } from '../../support/processes/test-services.ts';
+import { startTestServices } from '../../support/processes/test-services.ts';
 import { serviceEnvironment } from '../../support/service-environment.ts';
 import { uniqueName } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
@@ -54,7 +54,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
       const account = await registerAccount(services.api);
       await eventually('the event', () => services.receiver.received.length > 0);
       const session = await newSession(services.api, account);
-      const stream = await openStreamAsApp(services, session);
+      const stream = await services.openStream(session);
       await logOut(services.api, session);
       expect((await stream.closed).code).toBe(1000);
     } finally {

@@ -1,55 +1,38 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { findFreePort, mainOf } from '@auth-account/local-stack';
 import { afterAll } from '@jest/globals';
-import { send } from '../http-client.ts';
+import { get } from '../http-client.ts';
 import { eventually } from '../worker/worker-fixture.ts';
-import { processEnvironment } from './process-environment.ts';
+import { type OwnProcess, startProcess } from './service-process.ts';
 
-/** A probe that runs repeatedly, as a process. */
-export interface RunningProbe {
-  ops(path: string): ReturnType<typeof send>;
-  metric(name: string): Promise<number>;
-  /** Sends SIGTERM and returns the exit code. */
-  stop(): Promise<number | null>;
-}
-
-const main = mainOf('authctl');
-
-const children: ChildProcess[] = [];
+const started: OwnProcess[] = [];
 afterAll(() => {
-  for (const child of children) child.kill('SIGKILL');
+  for (const probe of started) probe.signal('SIGKILL');
 });
 
 /** Starts `probe --interval 1` with these arguments. The process ends with the test file. */
-export async function startProbe(
-  env: Readonly<Record<string, string>>,
-  args: readonly string[],
-): Promise<RunningProbe> {
-  const port = await findFreePort();
-  const child = spawn(process.execPath, [main, 'probe', '--interval', '1', ...args], {
-    env: { ...processEnvironment(), PROBE_OPS_PORT: String(port), ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  const ops = (path: string) => send(`http://127.0.0.1:${port}`, { method: 'GET', path });
-  children.push(child);
+export async function startProbe(env: Readonly<Record<string, string>>, args: readonly string[]) {
+  const port = String(await findFreePort());
+  const own = { PROBE_OPS_PORT: port, ...env };
+  const probe = startProcess(mainOf('authctl'), own, 'probe', '--interval', '1', ...args);
+  started.push(probe);
+  const ops = (path: string) => get(`http://127.0.0.1:${port}`, path);
   return {
     ops,
-    async metric(name) {
+    async metric(name: string): Promise<number> {
       const line = (await ops('/metrics')).text.split('\n').find((one) => one.startsWith(`${name} `));
       return Number(line?.split(' ').at(-1));
     },
-    async stop() {
-      child.kill('SIGTERM');
-      const [code] = await exited;
-      return code;
-    },
+    /** Sends SIGTERM and returns the exit code. */
+    stop: async () => (await probe.end('SIGTERM')).code,
   };
 }
 
 /** Waits until `count` runs with this outcome have ended. */
-export function untilRuns({ metric }: RunningProbe, outcome: 'success' | 'failure', count: number): Promise<void> {
+export function untilRuns(
+  { metric }: Pick<Awaited<ReturnType<typeof startProbe>>, 'metric'>,
+  outcome: 'success' | 'failure',
+  count: number,
+): Promise<void> {
   const hasEnded = async () => {
     try {
       return (await metric(`auth_probe_runs_total{outcome="${outcome}"}`)) >= count;

@@ -1,4 +1,5 @@
 import type { Logger } from '@auth-account/telemetry';
+import type { TokenPair } from '../api/accounts.ts';
 import { startApiOn } from '../api/test-api.ts';
 import { startWhole } from '../closing.ts';
 import { openFixture, quietLogger } from '../fixture.ts';
@@ -10,12 +11,6 @@ import { startTestWorker } from '../worker/worker-service.ts';
 
 /** The three services and a subscriber in this process, on a fixture. */
 export type TestServices = Awaited<ReturnType<typeof startTestServices>>;
-
-export interface StreamTokens {
-  readonly access_token: string;
-  readonly session_id: string;
-  readonly push_stream_path: string;
-}
 
 export interface TestServicesOptions {
   /** Settings of the worker alone. */
@@ -47,23 +42,15 @@ export function startTestServices(settings: Environment = {}, options: TestServi
       gateway,
       worker,
       receiver,
-      openStream: ({ push_stream_path, access_token }: Omit<StreamTokens, 'session_id'>): Promise<StreamClient> =>
+      openStream: ({
+        push_stream_path,
+        access_token,
+      }: Pick<TokenPair, 'push_stream_path' | 'access_token'>): Promise<StreamClient> =>
         openGreeted(gateway.base + push_stream_path, { token: access_token }),
       /** Returns the status with which the gateway refuses this handshake. Throws if it opens a stream. */
-      async refusal({ session_id, access_token }: StreamTokens): Promise<number> {
+      async refusal({ session_id, access_token }: Pick<TokenPair, 'session_id' | 'access_token'>): Promise<number> {
         return (await refusalOf(gateway.base, { sessionId: session_id, token: access_token })).status;
       },
     };
   });
-}
-
-/** Opens a stream as an app does, which tries again if the connection is lost before `hello`. */
-export async function openStreamAsApp(services: TestServices, session: StreamTokens): Promise<StreamClient> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await services.openStream(session);
-    } catch (error) {
-      if (tries === 5 || !(error instanceof Error && error.message.includes('1006'))) throw error;
-    }
-  }
 }

@@ -1,17 +1,5 @@
 import { findFreePort } from '@auth-account/local-stack';
 
-/** Tests run concurrently, so no test may get a port that another test is going to use. */
-const given = new Set<number>();
-
-async function reservePort(): Promise<string> {
-  for (;;) {
-    const port = await findFreePort();
-    if (given.has(port)) continue;
-    given.add(port);
-    return String(port);
-  }
-}
-
 const ports = [
   ...['API_PORT', 'PUSH_PORT', 'CONSOLE_PORT', 'API_OPS_PORT', 'PUSH_OPS_PORT', 'WORKER_OPS_PORT', 'CONSOLE_OPS_PORT'],
   ...['LOCAL_MONGO_PORT', 'LOCAL_REDIS_PORT', 'LOCAL_SUBSCRIBER_PORT', 'LOCAL_STAFF_PORT'],
@@ -21,6 +9,6 @@ const ports = [
 export async function upEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const { MONGODB_URI: _, REDIS_URL: __, ...rest } = process.env;
   const env: NodeJS.ProcessEnv = { ...rest, LOCAL_DATA_DIR: dataDir, NO_COLOR: '1' };
-  for (const name of ports) env[name] = await reservePort();
+  for (const name of ports) env[name] = String(await findFreePort());
   return env;
 }
