@@ -1,32 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { startRedis } from '@auth-account/local-stack';
 import { openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
-import { failFastOptions, openRedis, redisKeys, workerOptions } from '@auth-account/redis';
+import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
-import { readDocumentedAcl } from '../../support/verifier/documented-acl.ts';
+import { startDocumentedRedis } from '../../support/verifier/documented-acl.ts';
 
 const keys = redisKeys('auth');
-const password = 'secret';
 
 let console: Redis;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
-  const { user, rightsFor } = readDocumentedAcl('console.md');
-  const folder = await openGuardedFolder('console-acl');
-  const server = await startRedis({ dir: folder.dir, log: () => undefined, onSpawn: folder.watch });
-  const admin = openRedis({ REDIS_URL: server.url }, workerOptions()) as Redis;
-  await admin.call('ACL', 'SETUSER', user, ...rightsFor(password));
-  const url = server.url.replace('://', `://${user}:${password}@`);
-  console = openRedis({ REDIS_URL: url }, { ...failFastOptions(), enableOfflineQueue: true }) as Redis;
+  const redis = await startDocumentedRedis('console.md');
+  console = openRedis({ REDIS_URL: redis.url }, { ...failFastOptions(), enableOfflineQueue: true }) as Redis;
   close = async () => {
     console.disconnect();
-    admin.disconnect();
-    await server.kill();
-    await folder.close();
+    await redis.close();
   };
 });
 

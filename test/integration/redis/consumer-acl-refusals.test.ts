@@ -18,20 +18,14 @@ import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-l
 import { failFastOptions, openRedis } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { readDocumentedAcl } from '../../support/verifier/documented-acl.ts';
-import {
-  type ConsumerAclFixture,
-  keys,
-  openConsumerAclFixture,
-  queueName,
-  refusal,
-} from '../../support/worker/consumer-acl-fixture.ts';
+import { readDocumentedAcl, startDocumentedRedis } from '../../support/verifier/documented-acl.ts';
+import { keys, queueName, refusal } from '../../support/worker/consumer-acl-fixture.ts';
 import { newEvent } from '../../support/worker/worker-events.ts';
 
-let fixture: ConsumerAclFixture;
+let fixture: Awaited<ReturnType<typeof startDocumentedRedis>>;
 
 beforeAll(async () => {
-  fixture = await openConsumerAclFixture();
+  fixture = await startDocumentedRedis('consumers.md');
 });
 
 afterAll(() => fixture.close());

@@ -16,24 +16,18 @@ import { openRedis, type RedisClient, workerOptions } from '@auth-account/redis'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, MongoClient } from 'mongodb';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
-import {
-  type ConsumerAclFixture,
-  keys,
-  openConsumerAclFixture,
-  queueName,
-  refusal,
-  subscriber,
-} from '../../support/worker/consumer-acl-fixture.ts';
+import { startDocumentedRedis } from '../../support/verifier/documented-acl.ts';
+import { keys, queueName, refusal, subscriber } from '../../support/worker/consumer-acl-fixture.ts';
 import { newDeletedEvent, newEvent } from '../../support/worker/worker-events.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 
 const database = uniqueName();
 const mongo = new MongoClient(testEnvironment().mongodbUri);
-let fixture: ConsumerAclFixture;
+let fixture: Awaited<ReturnType<typeof startDocumentedRedis>>;
 let queue: EventQueue;
 
 beforeAll(async () => {
-  fixture = await openConsumerAclFixture();
+  fixture = await startDocumentedRedis('consumers.md');
   queue = openEventQueue(queueName, fixture.admin, keys, consumedJobOptions);
 });
 

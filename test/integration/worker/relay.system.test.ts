@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { registeredTopic } from '@auth-account/contracts';
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { addEvents, openEventQueue, subscriberQueueName } from '@auth-account/messaging';
 import { describe, expect, test } from '@jest/globals';
 import { type Closing, closingAll } from '../../support/closing.ts';
-import { createProcessGuard } from '../../support/processes/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { startWorkerProcess } from '../../support/processes/service-process.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { commitEvent, longAgo, newEvent } from '../../support/worker/worker-events.ts';
@@ -102,16 +101,9 @@ describe('a queue that nobody empties', () => {
 describe('the relay with a Redis that fails', () => {
   /** `wipe` removes its data, while it does not run. */
   async function startOwnRedis(closing: Closing): Promise<LocalRedis & { wipe(): Promise<void> }> {
-    const dir = await mkdtemp(join(tmpdir(), 'auth-account-worker-'));
-    closing({ close: () => rm(dir, { recursive: true, force: true }) });
-    const guard = createProcessGuard(dir);
-    const redis = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
-    closing({
-      async close() {
-        await redis.kill();
-        guard.dismiss();
-      },
-    });
+    const { dir, watch } = closing(await openGuardedFolder('worker'));
+    const redis = await startRedis({ dir, log: () => undefined, onSpawn: watch });
+    closing({ close: () => redis.kill() });
     return { ...redis, wipe: () => rm(join(dir, 'appendonlydir'), { recursive: true }) };
   }
 

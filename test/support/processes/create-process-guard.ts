@@ -3,13 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface ProcessGuard {
-  /** Adds a process that the guard will end. Can be passed as `onSpawn`. */
-  watch(pid: number): void;
-  /** Ends the guard without any other effect. */
-  dismiss(): void;
-}
-
 /**
  * Script of the guard, which reads the commands below until the pipe ends. Without `dismiss`, the pipe ends only when
  * the process at its other end has ended.
@@ -29,47 +22,29 @@ for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
 /bin/rm -rf "$1"
 `;
 
+/** A temporary folder for processes, which end with the present process at the latest. */
+export type GuardedFolder = Awaited<ReturnType<typeof openGuardedFolder>>;
+
 /**
- * Creates a guard that ends the watched processes (SIGTERM, and SIGKILL after 5 s) and removes `directory` as soon as
- * the present process has ended, even by SIGKILL. The guard is a shell that waits for the end of a pipe, which only
- * this process holds open.
+ * Creates a folder with the name in its path, below `parent` (default: the system's temporary directory). As soon as the
+ * present process has ended, even by SIGKILL, a guard ends the watched processes (SIGTERM, and SIGKILL after 5 s) and
+ * removes the folder. The guard is a shell that waits for the end of a pipe, which only this process holds open.
  */
-export function createProcessGuard(directory: string): ProcessGuard {
-  const shell = spawn('/bin/sh', ['-c', SCRIPT, 'sh', directory], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
+export async function openGuardedFolder(name: string, parent = tmpdir()) {
+  const dir = await mkdtemp(join(parent, `auth-account-${name}-`));
+  const shell = spawn('/bin/sh', ['-c', SCRIPT, 'sh', dir], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   const input = shell.stdin;
   // Neither the shell nor its pipe may keep the present process alive.
   shell.unref();
   if ('unref' in input && typeof input.unref === 'function') input.unref();
   return {
-    watch(pid) {
-      input.write(`watch ${pid}\n`);
-    },
-    dismiss() {
-      input.end('dismiss\n');
-    },
-  };
-}
-
-/** A temporary folder for processes, which end with the present process at the latest. */
-export interface GuardedFolder extends Pick<ProcessGuard, 'watch'> {
-  readonly dir: string;
-  /** Removes the folder. Its processes must have ended. */
-  close(): Promise<void>;
-}
-
-/** Creates a folder with the name in its path, below `parent` (default: the system's temporary directory). */
-export async function openGuardedFolder(name: string, parent = tmpdir()): Promise<GuardedFolder> {
-  const dir = await mkdtemp(join(parent, `auth-account-${name}-`));
-  const { watch, dismiss } = createProcessGuard(dir);
-  return {
     dir,
-    watch,
+    /** Adds a process that the guard will end. Can be passed as `onSpawn`. */
+    watch: (pid: number) => void input.write(`watch ${pid}\n`),
+    /** Removes the folder. Its processes must have ended. */
     async close() {
       await rm(dir, { recursive: true, force: true });
-      dismiss();
+      input.end('dismiss\n');
     },
   };
 }

@@ -1,18 +1,15 @@
 import { isAppError } from '@auth-account/errors';
-import { startRedis } from '@auth-account/local-stack';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
-import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
+import { redisKeys } from '@auth-account/redis';
 import { createVerifier, type Verifier, type VerifierOptions, type VerifierReport } from '@auth-account/verifier';
 import { redisRevocations } from '@auth-account/verifier/redis';
-import type { Redis } from 'ioredis';
 import { startTestApi } from '../api/test-api.ts';
 import { openParts } from '../closing.ts';
 import { completeDenyList } from '../gateway/gateway-fixture.ts';
-import { openGuardedFolder } from '../processes/create-process-guard.ts';
 import type { TestServices } from '../processes/test-services.ts';
 import type { Environment } from '../service-environment.ts';
 import { eventually } from '../worker/worker-fixture.ts';
-import { readDocumentedAcl } from './documented-acl.ts';
+import { startDocumentedRedis } from './documented-acl.ts';
 
 /** Issuer and audience of the api by default. */
 export const issuer = 'https://auth.local';
@@ -30,22 +27,12 @@ export type OpenedVerifier = ReturnType<VerifierFixture['openVerifier']>;
 
 /** Key prefix in docs/verifying.md. */
 export const keyPrefix = 'auth';
-const password = 'secret';
 
 export async function openVerifierFixture(env: Environment = {}, overrides?: Parameters<typeof startTestApi>[1]) {
-  const { user, rightsFor } = readDocumentedAcl('verifying.md');
   const { closing, closeAll } = openParts();
-  const folder = closing(await openGuardedFolder('verifier'));
-  const server = await startRedis({ dir: folder.dir, log: () => undefined, onSpawn: folder.watch });
-  closing({ close: () => server.kill() });
-  const admin = openRedis({ REDIS_URL: server.url }, workerOptions()) as Redis;
-  admin.on('error', () => undefined);
-  closing({ close: async () => admin.disconnect() });
-  const createUser = () => admin.call('ACL', 'SETUSER', user, ...rightsFor(password));
-  await createUser();
+  const { server, admin, createUser, url: internalServiceUrl } = closing(await startDocumentedRedis('verifying.md'));
   const denyList = createDenyList(admin, redisKeys(keyPrefix), denialLifetimeMs(600));
   const api = closing(await startTestApi({ REDIS_URL: server.url, KEY_PREFIX: keyPrefix, ...env }, overrides));
-  const internalServiceUrl = server.url.replace('://', `://${user}:${password}@`);
   await completeDenyList(denyList);
 
   return {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installSeparately } from '../separate-install.ts';
+import { provideSeparately } from '../separate-install.ts';
 import { typeAssertions } from './assert-types.ts';
 
 /**
@@ -20,14 +20,9 @@ function run(command: string, args: readonly string[], cwd: string): void {
   execFileSync(command, args, { cwd, stdio: 'inherit' });
 }
 
-/**
- * Generates and compiles the TypeScript types. openapi-typescript has a separate install, which is created if it is
- * missing.
- */
+/** Generates and compiles the TypeScript types. */
 function generateTypes(): void {
-  const install = join(here, 'install');
-  const program = join(install, 'node_modules/openapi-typescript/bin/cli.js');
-  if (!existsSync(program)) installSeparately(install);
+  const program = provideSeparately(join(here, 'install'), 'openapi-typescript/bin/cli.js');
   const directory = join(work, 'typescript');
   mkdirSync(directory);
   run(process.execPath, [program, document, '-o', join(directory, 'api.d.ts')], root);

@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startSharedServers } from '../../support/global-setup.ts';
-import { createProcessGuard } from '../../support/processes/create-process-guard.ts';
-import { installSeparately } from '../separate-install.ts';
+import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { provideSeparately } from '../separate-install.ts';
 import { type Area, type Choice, chooseParts, type Part } from './area.ts';
 import { areas } from './areas.ts';
 import { keyOf, partResult, type Results, resultOf, resultsText, scoreOf } from './results.ts';
@@ -27,17 +25,6 @@ const { values } = parseArgs({ options: { only: { type: 'string', default: every
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const resultsFile = join(root, 'test/tools/mutation/results.json');
-
-/** Returns the path of Stryker, which has a separate install that is created if it is missing. */
-function provideStryker(): string {
-  const directory = join(root, 'test/tools/mutation/stryker');
-  const program = join(directory, 'node_modules/@stryker-mutator/core/bin/stryker.js');
-  if (!existsSync(program)) {
-    console.log('Installing Stryker into test/tools/mutation/stryker');
-    installSeparately(directory);
-  }
-  return program;
-}
 
 /** Measures a part, stores its result and writes the page. Returns the survivors without a reason. */
 async function measure(area: Area, part: Part, name: string, options: RunStrykerOptions): Promise<string[]> {
@@ -93,19 +80,17 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-const stryker = provideStryker();
-const copy = mkdtempSync(join(tmpdir(), 'auth-account-mutation-'));
-// The guard ends Stryker and removes the copy, however this process ends.
-const guard = createProcessGuard(copy);
+const stryker = provideSeparately(join(root, 'test/tools/mutation/stryker'), '@stryker-mutator/core/bin/stryker.js');
+// Its guard ends Stryker and removes the copy, however this process ends.
+const copy = await openGuardedFolder('mutation');
 const problems: string[] = [];
 try {
-  copyProject(root, copy);
+  copyProject(root, copy.dir);
   for (const choice of chosen) {
-    problems.push(...(await measureParts(choice, { root: copy, stryker, env: process.env, guard })));
+    problems.push(...(await measureParts(choice, { root: copy.dir, stryker, env: process.env, guard: copy })));
   }
 } finally {
-  await rm(copy, { recursive: true, force: true });
-  guard.dismiss();
+  await copy.close();
 }
 for (const problem of problems) console.error(problem);
 console.log(`${soFar()}; ${problems.length} problems`);

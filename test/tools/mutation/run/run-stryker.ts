@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import type { ProcessGuard } from '../../../support/processes/create-process-guard.ts';
+import type { GuardedFolder } from '../../../support/processes/create-process-guard.ts';
 
 export interface RunStrykerOptions {
   /** The copy of the project. */
@@ -9,7 +9,7 @@ export interface RunStrykerOptions {
   /** The path of Stryker's program. */
   readonly stryker: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly guard: Pick<ProcessGuard, 'watch'>;
+  readonly guard: Pick<GuardedFolder, 'watch'>;
   /** Milliseconds without another tested mutant after which Stryker is ended: far more than one of them may take. */
   readonly stillMs?: number;
 }
