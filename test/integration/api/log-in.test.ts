@@ -17,10 +17,10 @@ import type { ProvedLogin } from '../../../services/api/src/usecases/login/prove
 import { type AuthenticateDeps, createAuthenticate } from '../../../services/api/src/usecases/proofs/check-password.ts';
 import { createConsumeProof } from '../../../services/api/src/usecases/proofs/consume-proof.ts';
 import type { RightCode } from '../../../services/api/src/usecases/proofs/use-proof.ts';
+import { newUserDocument } from '../../support/api/seed-accounts.ts';
 import { newSessionDocument } from '../../support/api/session-document.ts';
 import {
   hashOf,
-  newUserDocument,
   openUseCaseFixture,
   recordedAttempt,
   type UseCaseFixture,

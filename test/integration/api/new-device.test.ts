@@ -10,7 +10,7 @@ import {
   newDeviceNotification,
 } from '../../../services/api/src/usecases/login/new-device.ts';
 import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
-import { newUserDocument } from '../../support/api/use-case-fixture.ts';
+import { newUserDocument } from '../../support/api/seed-accounts.ts';
 
 let fixture: AccountFixture;
 beforeAll(async () => {

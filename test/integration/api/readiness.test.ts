@@ -2,7 +2,7 @@ import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
 import { readinessChecks } from '../../../services/api/src/runtime/readiness.ts';
-import { newUserDocument } from '../../support/api/use-case-fixture.ts';
+import { newUserDocument } from '../../support/api/seed-accounts.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const mongo = new MongoClient(testEnvironment().mongodbUri, { monitorCommands: true });

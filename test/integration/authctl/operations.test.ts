@@ -5,7 +5,7 @@ import { planReplay } from '@auth-account/operations/events';
 import { type LogoutContext, planEndSessions } from '@auth-account/operations/sessions';
 import { createTransactionRunner } from '@auth-account/stores';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newUserDocument } from '../../support/api/use-case-fixture.ts';
+import { newUserDocument } from '../../support/api/seed-accounts.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 import { openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
 

@@ -5,7 +5,7 @@ import { reliableWorkerOptions, subscriberQueueName } from '@auth-account/messag
 import { ensureIndexes } from '@auth-account/stores';
 import { describe, expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
-import { newUserDocument } from '../../support/api/use-case-fixture.ts';
+import { newUserDocument } from '../../support/api/seed-accounts.ts';
 import { closingAll } from '../../support/closing.ts';
 import { authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';

@@ -5,8 +5,8 @@ import type { RevocationReason, SessionDocument } from '@auth-account/stores/doc
 import { trustedDevicesOf } from '@auth-account/stores/second-factors';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, MongoClient } from 'mongodb';
+import { newUserDocument } from '../../support/api/seed-accounts.ts';
 import { newSessionDocument } from '../../support/api/session-document.ts';
-import { newUserDocument } from '../../support/api/use-case-fixture.ts';
 import { withFailPoint } from '../../support/stores/fail-point.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { compactDecrypt } from 'jose';
 import { Binary } from 'mongodb';
 import { askForCode } from '../../support/api/code-request.ts';
-import { newUserDocument } from '../../support/api/use-case-fixture.ts';
+import { newUserDocument } from '../../support/api/seed-accounts.ts';
 import { type Closing, closingAll } from '../../support/closing.ts';
 import { newCodeRequest, newNotification } from '../../support/worker/worker-events.ts';
 import { eventually, openWorkerFixture } from '../../support/worker/worker-fixture.ts';

@@ -5,7 +5,7 @@ import { openEventQueue, reliableWorkerOptions, subscriberQueueName } from '@aut
 import { describe, expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
 import { createBringForward } from '../../../services/worker/src/delivery/bring-forward.ts';
-import { newUserDocument } from '../../support/api/use-case-fixture.ts';
+import { newUserDocument } from '../../support/api/seed-accounts.ts';
 import { type Closing, closingAll } from '../../support/closing.ts';
 import { authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { newDeletedEvent, newEvent, newNotification } from '../../support/worker/worker-events.ts';

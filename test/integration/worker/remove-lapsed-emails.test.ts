@@ -6,7 +6,7 @@ import {
   type RemoveLapsedEmailsDeps,
 } from '../../../services/worker/src/erasure/remove-lapsed-emails.ts';
 import { type AccountFixture, openAccountFixture } from '../../support/api/account-fixture.ts';
-import { newUserDocument } from '../../support/api/use-case-fixture.ts';
+import { newUserDocument } from '../../support/api/seed-accounts.ts';
 
 let fixture: AccountFixture;
 /** Keys of email addresses whose devices and networks were forgotten, in order. */

@@ -1,40 +1,24 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
-import type { Stores } from '@auth-account/stores';
 import { codeEmail } from '@auth-account/stores/challenges';
 import type { ChallengeDocument, OutboxDocument, UserDocument } from '@auth-account/stores/documents';
 import { createEmailCodes, generateSecretKey } from '@auth-account/tokens';
 import type { KeySource } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../../services/api/src/limits/limits.ts';
-import { createIds, type Ids } from '../../../services/api/src/request/ids.ts';
+import { createIds } from '../../../services/api/src/request/ids.ts';
 import type { PasswordHasher } from '../../../services/api/src/security/password-hasher.ts';
-import { type CheckCode, createCheckCode } from '../../../services/api/src/usecases/codes/check-code.ts';
-import { createRequestCode, type RequestCode } from '../../../services/api/src/usecases/codes/request-code.ts';
-import type { WarnOfGuesses } from '../../../services/api/src/usecases/proofs/warn-of-guesses.ts';
-import { createEndSessions, type EndSessions } from '../../../services/api/src/usecases/sessions/end-sessions.ts';
-import {
-  createReauthenticate,
-  type Reauthenticate,
-} from '../../../services/api/src/usecases/step-up/reauthenticate.ts';
+import { createCheckCode } from '../../../services/api/src/usecases/codes/check-code.ts';
+import { createRequestCode } from '../../../services/api/src/usecases/codes/request-code.ts';
+import { createEndSessions } from '../../../services/api/src/usecases/sessions/end-sessions.ts';
+import { createReauthenticate } from '../../../services/api/src/usecases/step-up/reauthenticate.ts';
 import { storesOf } from '../stores/stores-of.ts';
 import { newChallengeDocument } from './challenge-document.ts';
-import { openUseCaseFixture, recordedAttempt, type UseCaseFixture } from './use-case-fixture.ts';
-
-/** Dependencies of the use cases of an account's life. */
-export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<UseCaseFixture, ShownParts> {
-  readonly codes: ReturnType<typeof createEmailCodes>;
-  readonly warnOfGuesses: WarnOfGuesses;
-  readonly limits: ReturnType<typeof recordingLimits>;
-  readonly hasher: PasswordHasher;
-  readonly ids: Ids;
-  readonly requestCode: RequestCode;
-  readonly checkCode: CheckCode;
-  readonly endSessions: EndSessions;
-  readonly reauthenticate: Reauthenticate;
-}
-type ShownParts = 'users' | 'sessions' | 'transaction' | 'commit' | 'audit' | 'announce' | 'now';
+import { openUseCaseFixture, recordedAttempt } from './use-case-fixture.ts';
 
 /** The fixture of the use cases of sessions, with codes, limits and events. */
 export type AccountFixture = Awaited<ReturnType<typeof openAccountFixture>>;
+
+/** Dependencies of the use cases of an account's life. */
+export type AccountDeps = AccountFixture['deps'];
 
 /** Body with which the holder of the mailbox confirms the challenge. */
 export interface RequestedCode {
@@ -77,7 +61,7 @@ function recordingLimits(limitCalls: unknown[]) {
 
 export async function openAccountFixture() {
   const fixture = await openUseCaseFixture();
-  const { collections, audit, announce, now, transaction, commit } = fixture;
+  const { collections, now } = fixture;
   // Creating a collection in a transaction takes a lock, and other transactions would wait for it.
   for (const name of ['challenges', 'outbox', 'invites', 'groups'] as const) {
     await fixture.mongo.db(collections[name].dbName).createCollection(collections[name].collectionName);
@@ -97,10 +81,8 @@ export async function openAccountFixture() {
   const limits = recordingLimits(limitCalls);
   const warnOfGuesses = async () => undefined;
   const base = { ...stores, ...fixture, codes, limits, warnOfGuesses, hasher, ids: createIds(Date.now) };
-  const deps: AccountDeps = {
-    ...stores,
-    ...{ users: fixture.users, sessions: fixture.sessions, transaction, commit, audit, announce, now },
-    ...{ codes, limits, warnOfGuesses, hasher, ids: createIds(Date.now) },
+  const deps = {
+    ...base,
     requestCode: createRequestCode(base),
     checkCode: createCheckCode(base),
     endSessions: createEndSessions(base),

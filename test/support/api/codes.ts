@@ -8,7 +8,7 @@ import { type ApiDriver, bearer, type Caller, dataOf } from './api-driver.ts';
 import type { GroupApi } from './groups.ts';
 import type { TestApi } from './test-api.ts';
 
-const serverKeys = () => loadKeyFile(join(testEnvironment().keysDir, 'server-keys.json'));
+export const serverKeys = () => loadKeyFile(join(testEnvironment().keysDir, 'server-keys.json'));
 
 /** Returns the code of a challenge, derived from the key file and the documents as the worker derives it. */
 export async function codeOf({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<string> {

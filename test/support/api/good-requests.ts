@@ -34,7 +34,49 @@ export interface GoodRequest {
 
 type RequestApi = GroupApi & Pick<TestApi, 'keyPrefix'>;
 
-const ownHeaders = async (on: GroupApi) => ({ headers: bearer(await newSession(on)) });
+/** Makes requests by a caller of their own, with this body. */
+const own = (body?: GoodRequest['body']) => async (on: GroupApi) => ({
+  headers: bearer(await newSession(on)),
+  ...(body && { body }),
+});
+
+/** Makes requests with a challenge that `ask` gets, and whose resend is due. */
+const resend = (ask: (on: RequestApi) => Promise<string>) => async (on: RequestApi) => {
+  const challenge_id = await ask(on);
+  await makeResendDue(on, challenge_id);
+  return { body: { challenge_id } };
+};
+
+/** Makes requests with a challenge that `ask` gets, and its code. */
+const confirm =
+  (ask: (on: RequestApi) => Promise<string>, more: () => object = () => ({})) =>
+  async (on: RequestApi) => {
+    const challenge_id = await ask(on);
+    return { body: { challenge_id, code: await codeOf(on, challenge_id), ...more() } };
+  };
+
+const phone = () => ({ device_id: crypto.randomUUID(), device_name: 'Pixel 9', platform: 'android' });
+const knownEmail = async (on: RequestApi) => (await registerAccount(on)).email;
+const requestByEmail = async (on: RequestApi) => ({
+  body: { email: await knownEmail(on), device_id: crypto.randomUUID() },
+});
+const askDeletion = async (on: RequestApi) => requestDeletion(on, await knownEmail(on));
+const askReset = async (on: RequestApi) => requestReset(on, await knownEmail(on));
+const askLoginCode = async (on: RequestApi) => requestLoginCode(on, await knownEmail(on));
+const askVerification = async (on: RequestApi) => requestVerification(on, await newSession(on));
+const askRemoval = async (on: RequestApi) => requestRemoval(on, (await guardedAccount(on)).email);
+const askInvite = async (on: RequestApi) => insertInvite(on, (await registerAccount(on)).home_group_id);
+const askLink = async (on: RequestApi): Promise<string> =>
+  (await demandLink(on, newPerson({ email: await knownEmail(on) }))).link_challenge_id;
+
+/** Makes requests by the owner of a group about another member. */
+const ofMember =
+  (place: 'body' | 'params') =>
+  async (on: RequestApi): Promise<GoodRequest> => {
+    const owner = await newSession(on);
+    const { user_id } = await joinByInvite(on, await insertInvite(on, owner.home_group_id));
+    return { [place]: { user_id }, headers: bearer(owner) };
+  };
 
 /**
  * Creates, by route, a request and what it needs, with an account of its own. A body has every field that its schema
@@ -44,95 +86,50 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   registerAccount: async () => ({
     body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME', invite_token: null },
   }),
-  findAccount: ownHeaders,
-  changeAccount: async (on) => ({ ...(await ownHeaders(on)), body: { display_name: 'Anna', locale: 'ru' } }),
-  changePassword: async (on) => ({
-    ...(await ownHeaders(on)),
-    body: { current_password: password, new_password: 'three wrong staples' },
-  }),
-  scheduleDeletion: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
-  requestDeletion: async (on) => ({
-    body: { email: (await registerAccount(on)).email, device_id: crypto.randomUUID() },
-  }),
-  async resendDeletion(on) {
-    const challenge_id = await requestDeletion(on, (await registerAccount(on)).email);
-    await makeResendDue(on, challenge_id);
-    return { body: { challenge_id } };
-  },
-  async confirmDeletion(on) {
-    const challenge_id = await requestDeletion(on, (await registerAccount(on)).email);
-    return { body: { challenge_id, code: await codeOf(on, challenge_id) } };
-  },
+  findAccount: own(),
+  changeAccount: own({ display_name: 'Anna', locale: 'ru' }),
+  changePassword: own({ current_password: password, new_password: 'three wrong staples' }),
+  scheduleDeletion: own({ current_password: password }),
+  requestDeletion: requestByEmail,
+  resendDeletion: resend(askDeletion),
+  confirmDeletion: confirm(askDeletion),
   async restoreAccount(on) {
     const { email, device_id, access_token } = await newSession(on);
     await on.scheduleDeletion({ current_password: password }, bearer({ access_token }));
     return { body: { email, password, device_id } };
   },
-  exportAccount: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
-  requestPasswordReset: async (on) => ({
-    body: { email: (await registerAccount(on)).email, device_id: crypto.randomUUID() },
-  }),
-  async resendPasswordReset(on) {
-    const challenge_id = await requestReset(on, (await registerAccount(on)).email);
-    await makeResendDue(on, challenge_id);
-    return { body: { challenge_id } };
-  },
-  async confirmPasswordReset(on) {
-    const challenge_id = await requestReset(on, (await registerAccount(on)).email);
-    return { body: { challenge_id, code: await codeOf(on, challenge_id), new_password: 'three wrong staples' } };
-  },
-  requestLoginCode: async (on) => ({
-    body: { email: (await registerAccount(on)).email, device_id: crypto.randomUUID() },
-  }),
-  async resendLoginCode(on) {
-    const challenge_id = await requestLoginCode(on, (await registerAccount(on)).email);
-    await makeResendDue(on, challenge_id);
-    return { body: { challenge_id } };
-  },
-  async logInByCode(on) {
-    const challenge_id = await requestLoginCode(on, (await registerAccount(on)).email);
-    const device = { device_id: crypto.randomUUID(), device_name: 'Pixel 9', platform: 'android' };
-    const code = await codeOf(on, challenge_id);
-    return { body: { challenge_id, code, ...device, trusted_device_token: 'x' } };
-  },
-  requestEmailVerification: ownHeaders,
-  async resendEmailVerification(on) {
-    const challenge_id = await requestVerification(on, await newSession(on));
-    await makeResendDue(on, challenge_id);
-    return { body: { challenge_id } };
-  },
-  async confirmEmailVerification(on) {
-    const challenge_id = await requestVerification(on, await newSession(on));
-    return { body: { challenge_id, code: await codeOf(on, challenge_id) } };
-  },
-  createStepUpChallenge: async (on) => ({ ...(await ownHeaders(on)), body: { purpose: 'export' } }),
+  exportAccount: own({ current_password: password }),
+  requestPasswordReset: requestByEmail,
+  resendPasswordReset: resend(askReset),
+  confirmPasswordReset: confirm(askReset, () => ({ new_password: 'three wrong staples' })),
+  requestLoginCode: requestByEmail,
+  resendLoginCode: resend(askLoginCode),
+  logInByCode: confirm(askLoginCode, () => ({ ...phone(), trusted_device_token: 'x' })),
+  requestEmailVerification: own(),
+  resendEmailVerification: resend(askVerification),
+  confirmEmailVerification: confirm(askVerification),
+  createStepUpChallenge: own({ purpose: 'export' }),
   async confirmStepUp(on) {
     const session = await newSession(on);
     const challenge_id = await challengeStepUp(on, session, 'session');
     return { headers: bearer(session), body: { challenge_id, method: 'password', password } };
   },
-  requestEmailChange: async (on) => ({
-    ...(await ownHeaders(on)),
-    body: { current_password: password, new_email: newEmail() },
-  }),
+  requestEmailChange: (on) => own({ current_password: password, new_email: newEmail() })(on),
   async resendEmailChange(on) {
     const session = await newSession(on);
-    const challenge_id = await requestChange(on, session, newEmail());
-    await makeResendDue(on, challenge_id);
-    return { headers: bearer(session), body: { challenge_id } };
+    return { headers: bearer(session), ...(await resend(() => requestChange(on, session, newEmail()))(on)) };
   },
   async confirmEmailChange(on) {
     const session = await newSession(on);
-    const challenge_id = await requestChange(on, session, newEmail());
-    return { headers: bearer(session), body: { challenge_id, code: await codeOf(on, challenge_id) } };
+    return { headers: bearer(session), ...(await confirm(() => requestChange(on, session, newEmail()))(on)) };
   },
   async undoEmailChange(on) {
     const session = await newSession(on);
     await changeEmail(on, session, newEmail());
     return { body: { undo_token: await undoTokenOf(on, session.user_id) } };
   },
-  findFactors: ownHeaders,
-  createTotp: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
+  findFactors: own(),
+  createTotp: own({ current_password: password }),
   async confirmTotp(on) {
     const session = await newSession(on);
     const { factor_id, secret } = await beginTotp(on, session);
@@ -150,23 +147,16 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   requestSecondFactorRemoval: async (on) => ({
     body: { email: (await guardedAccount(on)).email, device_id: crypto.randomUUID() },
   }),
-  async resendSecondFactorRemoval(on) {
-    const challenge_id = await requestRemoval(on, (await guardedAccount(on)).email);
-    await makeResendDue(on, challenge_id);
-    return { body: { challenge_id } };
-  },
-  async confirmSecondFactorRemoval(on) {
-    const challenge_id = await requestRemoval(on, (await guardedAccount(on)).email);
-    return { body: { challenge_id, code: await codeOf(on, challenge_id) } };
-  },
+  resendSecondFactorRemoval: resend(askRemoval),
+  confirmSecondFactorRemoval: confirm(askRemoval),
   async stopSecondFactorRemoval(on) {
     const { email, user_id } = await guardedAccount(on);
     await orderRemoval(on, email);
     return { body: { stop_token: await stopTokenOf(on, user_id) } };
   },
-  deleteSecondFactorRemoval: ownHeaders,
-  deleteTotp: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
-  createRecoveryCodes: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
+  deleteSecondFactorRemoval: own(),
+  deleteTotp: own({ current_password: password }),
+  createRecoveryCodes: own({ current_password: password }),
   async logIn(on) {
     const { email, device_id } = await newSession(on);
     return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };
@@ -176,40 +166,25 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
     const session = await newSession(on);
     return { body: { refresh_token: session.refresh_token }, headers: bearer(session) };
   },
-  logOutAll: async (on) => ({ ...(await ownHeaders(on)), body: { except_current: true } }),
-  listSessions: ownHeaders,
+  logOutAll: own({ except_current: true }),
+  listSessions: own(),
   async revokeSession(on) {
     const session = await newSession(on);
     const { session_id } = await logIn(on, session.email);
     return { params: { session_id }, headers: bearer(session) };
   },
-  findCurrentGroup: ownHeaders,
-  renameGroup: async (on) => ({ ...(await ownHeaders(on)), body: { name: 'Garden Street' } }),
-  async handOverGroup(on) {
-    const owner = await newSession(on);
-    const { user_id } = await joinByInvite(on, await insertInvite(on, owner.home_group_id));
-    return { body: { user_id }, headers: bearer(owner) };
-  },
-  async acceptInvite(on) {
-    const { home_group_id } = await registerAccount(on);
-    const token = await insertInvite(on, home_group_id);
-    return { ...(await ownHeaders(on)), params: { token }, body: { leave_current_group: true } };
-  },
-  async leaveGroup(on) {
-    const { home_group_id } = await registerAccount(on);
-    return { headers: bearer(await joinByInvite(on, await insertInvite(on, home_group_id))) };
-  },
-  async removeMember(on) {
-    const owner = await newSession(on);
-    const { user_id } = await joinByInvite(on, await insertInvite(on, owner.home_group_id));
-    return { params: { user_id }, headers: bearer(owner) };
-  },
-  createInvite: async (on) => ({ ...(await ownHeaders(on)), body: { expires_in: 3_600, max_uses: null } }),
-  listInvites: ownHeaders,
-  async findInvite(on) {
-    const { home_group_id } = await registerAccount(on);
-    return { params: { token: await insertInvite(on, home_group_id) } };
-  },
+  findCurrentGroup: own(),
+  renameGroup: own({ name: 'Garden Street' }),
+  handOverGroup: ofMember('body'),
+  acceptInvite: async (on) => ({
+    ...(await own({ leave_current_group: true })(on)),
+    params: { token: await askInvite(on) },
+  }),
+  leaveGroup: async (on) => ({ headers: bearer(await joinByInvite(on, await askInvite(on))) }),
+  removeMember: ofMember('params'),
+  createInvite: own({ expires_in: 3_600, max_uses: null }),
+  listInvites: own(),
+  findInvite: async (on) => ({ params: { token: await askInvite(on) } }),
   async revokeInvite(on) {
     const owner = await newSession(on);
     return { params: { token: await insertInvite(on, owner.home_group_id) }, headers: bearer(owner) };
@@ -222,14 +197,14 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   listPublicKeys: async () => ({}),
   getServerMetadata: async () => ({}),
   getOpenidConfiguration: async () => ({}),
-  createPasskeyChallenge: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
+  createPasskeyChallenge: own({ current_password: password }),
   async createPasskey(on) {
     const session = await newSession(on);
     const { challenge_id, options } = await requestPasskey(on, session);
     const credential = createAuthenticator({ origin: appOrigin }).create(options);
     return { headers: bearer(session), body: { challenge_id, credential, name: 'Pixel 9' } };
   },
-  listPasskeys: ownHeaders,
+  listPasskeys: own(),
   async renamePasskey(on) {
     const session = await newSession(on);
     const { passkey_id } = await addPasskey(on, session);
@@ -243,29 +218,19 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   createPasskeyLoginChallenge: async () => ({}),
   async logInByPasskey(on) {
     const { authenticator } = await addPasskey(on, await newSession(on));
-    const device = { device_id: crypto.randomUUID(), device_name: 'Pixel 9', platform: 'android' };
-    return { body: { ...(await passkeyLogin(on, authenticator)), ...device } };
+    return { body: { ...(await passkeyLogin(on, authenticator)), ...phone() } };
   },
   createFederatedChallenge: async () => ({}),
-  async requestLinkCode(on) {
-    const { email } = await registerAccount(on);
-    return { body: { link_challenge_id: (await demandLink(on, newPerson({ email }))).link_challenge_id } };
-  },
-  async linkByProof(on) {
-    const { email } = await registerAccount(on);
-    const { link_challenge_id } = await demandLink(on, newPerson({ email }));
-    const device = { device_id: crypto.randomUUID(), device_name: 'Pixel 9', platform: 'android' };
-    return { body: { link_challenge_id, password, ...device } };
-  },
+  requestLinkCode: async (on) => ({ body: { link_challenge_id: await askLink(on) } }),
+  linkByProof: async (on) => ({ body: { link_challenge_id: await askLink(on), password, ...phone() } }),
   async logInByProvider(on) {
-    const device = { device_id: crypto.randomUUID(), device_name: 'Pixel 9', platform: 'android' };
-    const body = { ...(await provePerson(on, newPerson())), ...newHome, ...device, display_name: 'Anna' };
+    const body = { ...(await provePerson(on, newPerson())), ...newHome, ...phone(), display_name: 'Anna' };
     return { params: { provider: 'office' }, body: { ...body, invite_token: null } };
   },
-  listIdentities: ownHeaders,
+  listIdentities: own(),
   async linkIdentity(on) {
     const body = { ...(await provePerson(on, newPerson())), current_password: password };
-    return { ...(await ownHeaders(on)), params: { identity: 'office' }, body };
+    return { ...(await own(body)(on)), params: { identity: 'office' } };
   },
   async unlinkIdentity(on) {
     const session = await newSession(on);

@@ -1,39 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import type { Collections } from '@auth-account/stores';
+import type { Collections, PresentUser } from '@auth-account/stores';
 import type { GroupDocument, UserDocument } from '@auth-account/stores/documents';
 import { unnamedDevice } from '@auth-account/stores/known-devices';
 import { newEmail } from './accounts.ts';
 
-/** A household of one member that is still to be written. */
-export interface AccountSeed {
-  readonly user: UserDocument;
-  readonly group: GroupDocument;
+/** Returns the owner of a household as the store has it, of whom nothing is due. */
+export function newUserDocument(at: Date): PresentUser {
+  const email = newEmail();
+  const made: UserDocument = {
+    _id: randomUUID(),
+    email,
+    email_key: email,
+    password_hash: 'hash of: correct horse battery',
+    home_group_id: randomUUID(),
+    account_type: 'HOME',
+    role: 'owner',
+    created_at: at,
+    joined_at: at,
+  };
+  return made as PresentUser;
 }
 
 /**
  * Creates an account as a registration and one login leave it, both without a `device_id`. So its next login comes from
- * a known device, as most logins do.
+ * a known device, as most logins do. It is still to be written.
  */
-export function newAccountSeed(passwordHash: string): AccountSeed {
-  const [at, email, userId, groupId] = [new Date(), newEmail(), randomUUID(), randomUUID()];
-  return {
-    user: {
-      _id: userId,
-      email,
-      email_key: email,
-      password_hash: passwordHash,
-      home_group_id: groupId,
-      account_type: 'HOME',
-      role: 'owner',
-      created_at: at,
-      joined_at: at,
-      last_login_at: at,
-      known_devices: [unnamedDevice],
-      touches: 1,
-      spent_touches: 0,
-    },
-    group: { _id: groupId, account_type: 'HOME', owner_id: userId, member_count: 1, created_at: at, closed_at: null },
-  };
+export function newAccountSeed(password_hash: string) {
+  const at = new Date();
+  const login = { last_login_at: at, known_devices: [unnamedDevice], touches: 1, spent_touches: 0 };
+  const user: UserDocument = { ...newUserDocument(at), password_hash, ...login };
+  const { _id: owner_id, home_group_id: _id, account_type } = user;
+  const group: GroupDocument = { _id, account_type, owner_id, member_count: 1, created_at: at, closed_at: null };
+  return { user, group };
 }
 
 /** Writes accounts with this password hash, and returns their email addresses. */

@@ -3,9 +3,8 @@ import type { Collections } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { Binary } from 'mongodb';
 
-/** Returns a live session of an arbitrary user, as the store has it. */
-export function newSessionDocument(): SessionDocument {
-  const now = new Date();
+/** Returns a live session of an arbitrary user, as the store has it, that has begun `at` this time. */
+export function newSessionDocument({ kid = 'key-1', at: now = new Date() } = {}): SessionDocument {
   const later = new Date(now.getTime() + 86_400_000);
   return {
     _id: randomUUID(),
@@ -13,7 +12,7 @@ export function newSessionDocument(): SessionDocument {
     user_id: randomUUID(),
     is_revoked: false,
     nonce: new Binary(randomBytes(32)),
-    kid: 'key-1',
+    kid,
     gen: 1,
     parent: 0,
     floor: 0,

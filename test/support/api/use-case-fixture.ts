@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import {
   collectionsOf,
@@ -16,7 +16,7 @@ import {
   type RefreshTokens,
 } from '@auth-account/tokens';
 import type { KeySet, VerifiedAccessToken } from '@auth-account/verifier/access-token';
-import { Binary, MongoClient } from 'mongodb';
+import { MongoClient } from 'mongodb';
 import type { Announcement } from '../../../services/api/src/announcements/announce.ts';
 import { type CommitDeps, createCommit } from '../../../services/api/src/announcements/commit.ts';
 import type { Audit } from '../../../services/api/src/audit/audit.ts';
@@ -25,6 +25,7 @@ import type { RequestOrigin } from '../../../services/api/src/request/request-or
 import { createIssueTokens, precomputedHashes } from '../../../services/api/src/usecases/sessions/session.ts';
 import { storesOf } from '../stores/stores-of.ts';
 import { testEnvironment, uniqueName } from '../test-environment.ts';
+import { newUserDocument } from './seed-accounts.ts';
 import { newSessionDocument } from './session-document.ts';
 
 /**
@@ -79,7 +80,6 @@ export async function openUseCaseFixture() {
   let time = Date.parse('2026-11-21T10:00:00.000Z');
   const now = () => new Date(time);
   const stores = storesOf(collections, now);
-  const { users, sessions } = stores;
   const refreshKeys: KeySet = { keys: [generateSecretKey()] };
   const refreshTokens = createRefreshTokens(refreshKeys);
   const settings = { issuer: 'https://auth.local', audience: 'food-storage' } as const;
@@ -96,8 +96,8 @@ export async function openUseCaseFixture() {
   return {
     mongo,
     collections,
-    users,
-    sessions,
+    users: stores.users,
+    sessions: stores.sessions,
     ...recorded,
     refreshKeys,
     refreshTokens,
@@ -110,9 +110,10 @@ export async function openUseCaseFixture() {
     pass(ms: number) {
       time += ms;
     },
-    /** Stores a live session, and returns it with its newest refresh token. */
+    /** Stores a live session, which lasts an hour if unused and a day in all, and returns it with its newest refresh token. */
     async session(fields: Partial<SessionDocument> = {}): Promise<StoredSession> {
-      const made: SessionDocument = { ...sessionDocumentOf(refreshTokens.currentKid, now()), ...fields };
+      const plain = newSessionDocument({ kid: refreshTokens.currentKid, at: now() });
+      const made: SessionDocument = { ...plain, expires_at: new Date(time + 3_600_000), ...fields };
       const token = refreshTokens.hasKey(made.kid) ? tokenOf(made) : '';
       const document = { ...made, token: hashOf(token), ...precomputedOf(refreshTokens, made) };
       await collections.sessions.insertOne(document);
@@ -143,38 +144,6 @@ export async function openUseCaseFixture() {
 function precomputedOf(refreshTokens: RefreshTokens, { _id: sessionId, kid, nonce, gen: generation }: SessionDocument) {
   if (!refreshTokens.hasKey(kid)) return {};
   return { ahead: precomputedHashes(refreshTokens, { kid, sessionId, generation }, Buffer.from(nonce.value())) };
-}
-
-export function newUserDocument(at: Date): PresentUser {
-  const email = `cook-${randomUUID()}@example.com`;
-  const made: UserDocument = {
-    _id: randomUUID(),
-    email,
-    email_key: email,
-    password_hash: 'hash of: correct horse battery',
-    home_group_id: randomUUID(),
-    account_type: 'HOME',
-    role: 'owner',
-    created_at: at,
-    joined_at: at,
-  };
-  // Nothing of it is due.
-  return made as PresentUser;
-}
-
-/** Returns a session that begins at this time, and lasts an hour if unused and a day in all. */
-function sessionDocumentOf(kid: string, at: Date): SessionDocument {
-  const hour = 3_600_000;
-  return {
-    ...newSessionDocument(),
-    nonce: new Binary(randomBytes(32)),
-    kid,
-    handed_out_at: at,
-    created_at: at,
-    last_used_at: at,
-    expires_at: new Date(at.getTime() + hour),
-    absolute_expires_at: new Date(at.getTime() + 24 * hour),
-  };
 }
 
 /** Creates commits with real transactions, and a record of their events, messages and announcements. */

@@ -5,7 +5,10 @@ import { createAccountEvent, createRegisteredEvent } from '@auth-account/messagi
 import { collectionsOf } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import type { Db, MongoClient } from 'mongodb';
+import { createIds } from '../../../services/api/src/request/ids.ts';
 import { storesOf } from '../stores/stores-of.ts';
+
+const ids = createIds(Date.now);
 
 /** Returns a registration event as the api creates it, of a new user. */
 export function newEvent(): RegisteredEvent {
@@ -18,7 +21,7 @@ export function newEvent(): RegisteredEvent {
     registered_at: new Date().toISOString(),
   } as const;
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-  return createRegisteredEvent(data, { id: newEventId(), requestId: `request-${randomUUID()}`, traceparent });
+  return createRegisteredEvent(data, { id: ids.entityId(), requestId: `request-${randomUUID()}`, traceparent });
 }
 
 /** Returns a request to mail a code to a user, by default to a new user. The code is valid until `expiresAt`. */
@@ -53,7 +56,7 @@ export function newNotification(
 
 /** Returns the origin of an account event that happens now. */
 function newAccountOrigin() {
-  return { id: newEventId(), requestId: `request-${randomUUID()}`, at: new Date() };
+  return { id: ids.entityId(), requestId: `request-${randomUUID()}`, at: new Date() };
 }
 
 /** Commits the event's outbox row, as a registration at the time `at` does. */
@@ -85,10 +88,4 @@ export function dueRow(fields: Partial<OutboxDocument> = {}): OutboxDocument {
 /** Returns a commit time so old that the row is due for the relay. */
 export function longAgo(): Date {
   return new Date(Date.now() - 60_000);
-}
-
-/** Returns a UUIDv7, like the api. */
-function newEventId(): string {
-  const milliseconds = Date.now().toString(16).padStart(12, '0');
-  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${randomUUID().slice(15)}`;
 }
