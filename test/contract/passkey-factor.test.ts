@@ -6,7 +6,6 @@ import {
   addPasskey,
   deletePasskey,
   logInByPasskey,
-  type OwnPasskey,
   passkeySettings,
   revokePassword,
   stepUpByPasskey,
@@ -39,7 +38,7 @@ const exportBy = (caller: Caller, body: object) => api.exportAccount(body, beare
 const wrong = { status: 403, json: { error_code: 'ERR-PASSKEY-INVALID' } };
 
 /** Registers, adds a passkey and switches the second factor on. */
-async function guarded(): Promise<Omit<GuardedAccount, 'code'> & OwnPasskey> {
+async function guarded(): Promise<Omit<GuardedAccount, 'code'> & Awaited<ReturnType<typeof addPasskey>>> {
   const session = await newSession(api, { device_id: crypto.randomUUID() });
   const own = await addPasskey(api, session);
   return { ...session, ...own, ...(await switchOn(api, session)) };

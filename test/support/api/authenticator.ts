@@ -57,26 +57,20 @@ interface StoredPasskey {
   counter: number;
 }
 
-/** Credential in the JSON form of WebAuthn, as apps send it. */
-export type RegistrationJson = ReturnType<typeof registrationJson>;
-export type AssertionJson = ReturnType<typeof assertionJson>;
+type NamedCeremony = Ceremony & { readonly credentialId?: string };
+
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /**
- * An authenticator on `node:crypto`: a phone, a security key, and, by what a {@link Ceremony} changes, each wrong one.
+ * Creates an authenticator on `node:crypto`: a phone, a security key, and, by what a {@link Ceremony} changes, each wrong
+ * one.
  */
-export interface Authenticator {
-  create(options: CreationOptions, ceremony?: Ceremony): RegistrationJson;
-  /** Signs with the newest passkey, or with the one that is named. */
-  get(options: RequestOptions, ceremony?: Ceremony & { readonly credentialId?: string }): AssertionJson;
-  readonly credentialIds: readonly string[];
-}
-
 export function createAuthenticator({
   origin,
   algorithm = 'ES256',
   isSynced = true,
   counts = false,
-}: AuthenticatorSettings): Authenticator {
+}: AuthenticatorSettings) {
   const passkeys = new Map<string, StoredPasskey>();
   const honest = { origin, be: isSynced, bs: isSynced };
 
@@ -84,7 +78,7 @@ export function createAuthenticator({
     get credentialIds() {
       return [...passkeys.keys()];
     },
-    create({ challenge, rp, user }, ceremony = {}) {
+    create({ challenge, rp, user }: CreationOptions, ceremony: Ceremony = {}) {
       const { publicKey, privateKey } = keyPair(algorithm);
       const passkey = { privateKey, rpId: ceremony.rpId ?? rp.id ?? '', userHandle: user.id, counter: 0 };
       const id = randomBytes(32);
@@ -95,7 +89,8 @@ export function createAuthenticator({
       const authData = Buffer.concat([authenticatorData(passkey, given, 0x40), attested]);
       return registrationJson(id.toString('base64url'), clientData(given), authData, ceremony.fmt ?? 'none');
     },
-    get({ challenge, rpId }, { credentialId, ...ceremony } = {}) {
+    /** Signs with the newest passkey, or with the one that is named. */
+    get({ challenge, rpId }: RequestOptions, { credentialId, ...ceremony }: NamedCeremony = {}) {
       const id = credentialId ?? [...passkeys.keys()].at(-1) ?? '';
       const passkey = passkeys.get(id);
       if (passkey === undefined) throw new Error('the authenticator has no such passkey');
@@ -116,6 +111,7 @@ export function androidOrigin(fingerprint: Buffer): string {
   return `android:apk-key-hash:${fingerprint.toString('base64url')}`;
 }
 
+/** Returns a credential in the JSON form of WebAuthn, as apps send it. */
 function registrationJson(id: string, client: Buffer, authData: Buffer, fmt: string) {
   const attestationObject = cborMap([
     ['fmt', fmt],

@@ -1,13 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 
-/** A key of a device, which signs proofs as RFC 9449 describes them, and wrong ones if a test asks for them. */
-export interface DeviceKey {
-  /** Thumbprint (RFC 7638). */
-  readonly jkt: string;
-  /** Returns the value of a `DPoP` header. */
-  prove(wanted: WantedProof): string;
-}
-
 export interface WantedProof {
   /** Path of the operation at the issuer that tests have by default. */
   readonly path: string;
@@ -35,13 +27,18 @@ export function signProof(header: object, claims: object, key: KeyObject): strin
   return `${text}.${sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }
 
-export function newDeviceKey(): DeviceKey {
+export type DeviceKey = ReturnType<typeof newDeviceKey>;
+
+/** Returns a key of a device, which signs proofs as RFC 9449 describes them, and wrong ones if a test asks for them. */
+export function newDeviceKey() {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x, y } = publicKey.export({ format: 'jwk' });
   const jwk = { kty: 'EC', crv: 'P-256', x, y };
   return {
+    /** Thumbprint (RFC 7638). */
     jkt: sha256(`{"crv":"P-256","kty":"EC","x":"${x}","y":"${y}"}`),
-    prove({ path, token, at = Date.now(), claims, header, signer = privateKey }) {
+    /** Returns the value of a `DPoP` header. */
+    prove({ path, token, at = Date.now(), claims, header, signer = privateKey }: WantedProof): string {
       const request = { jti: randomUUID(), htm: 'POST', htu: testIssuer + path, iat: Math.floor(at / 1_000) };
       const own = { ...request, ...(token !== undefined && { rth: sha256(token) }), ...claims };
       return signProof({ typ: 'dpop+jwt', alg: 'ES256', jwk, ...header }, own, signer);

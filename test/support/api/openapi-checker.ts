@@ -2,20 +2,10 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Answer } from '../http-client.ts';
 
-export interface OperationRef {
+interface OperationRef {
   /** As the document writes it. */
   readonly path: string;
   readonly method: string;
-}
-
-/** Checks real answers against the OpenAPI document. */
-export interface OpenApiChecker {
-  /** Returns what is wrong with the body; undefined if nothing is. */
-  bodyFault(ref: OperationRef & { readonly status: number }, body: unknown): string | undefined;
-  /**
-   * Returns what is wrong with an answer: status, content type, body, and headers that the document requires or omits.
-   */
-  answerFault(ref: OperationRef, answer: Answer): string | undefined;
 }
 
 interface DocumentedHeader {
@@ -34,7 +24,8 @@ interface OpenApiDocument {
   readonly components: { readonly headers: Record<string, DocumentedHeader> };
 }
 
-export function openApiChecker(document: OpenApiDocument): OpenApiChecker {
+/** Checks real answers against the OpenAPI document. */
+export function openApiChecker(document: OpenApiDocument) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema({ ...document, $id: 'https://api.test/openapi.json' });
@@ -64,8 +55,12 @@ export function openApiChecker(document: OpenApiDocument): OpenApiChecker {
   }
 
   return {
+    /** Returns what is wrong with the body; undefined if nothing is. */
     bodyFault,
-    answerFault(ref, answer) {
+    /**
+     * Returns what is wrong with an answer: status, content type, body, and headers that the document requires or omits.
+     */
+    answerFault(ref: OperationRef, answer: Answer): string | undefined {
       if (document.paths[ref.path]?.[ref.method]?.responses[String(answer.status)] === undefined) {
         return `${answer.status} is not documented: ${answer.text}`;
       }

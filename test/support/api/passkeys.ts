@@ -30,24 +30,14 @@ export async function requestPasskeyLogin(on: ApiDriver) {
   return dataOf(on.createPasskeyLoginChallenge());
 }
 
-export interface OwnPasskey {
-  readonly authenticator: Authenticator;
-  readonly passkey_id: string;
-  readonly credential_id: string;
-}
-
 /** Adds a passkey of a new authenticator to the account. Throws if the answer is not 201. */
-export async function addPasskey(
-  on: ApiDriver,
-  caller: Caller,
-  settings: Partial<AuthenticatorSettings> = {},
-): Promise<OwnPasskey> {
+export async function addPasskey(on: ApiDriver, caller: Caller, settings: Partial<AuthenticatorSettings> = {}) {
   const authenticator = createAuthenticator({ origin: appOrigin, ...settings });
   const { challenge_id, options } = await requestPasskey(on, caller);
   const credential = authenticator.create(options);
   const body = { challenge_id, credential, name: 'Pixel 9' };
   const { passkey_id } = await dataOf(on.createPasskey(body, bearer(caller)), 201);
-  return { authenticator, passkey_id, credential_id: credential.id };
+  return { authenticator, passkey_id: String(passkey_id), credential_id: credential.id };
 }
 
 /** Returns the body of a login by passkey. */

@@ -5,15 +5,13 @@ import { waitUntil } from '@auth-account/local-stack';
 import { createMetrics, type Logger } from '@auth-account/telemetry';
 import { type Fixture, openFixture, quietLogger } from '../fixture.ts';
 import { shareHashThreads } from '../processes/shared-hash-threads.ts';
-import { type RunningService, runService } from '../running-service.ts';
+import { runService } from '../running-service.ts';
 import type { Environment } from '../service-environment.ts';
 import { testEnvironment } from '../test-environment.ts';
-import { type ApiDriver, apiAt } from './api-driver.ts';
+import { apiAt } from './api-driver.ts';
 
 /** An api in this process. */
-export interface RunningApi extends ApiDriver, Pick<RunningService, 'metric' | 'close'> {
-  readonly base: string;
-}
+export type RunningApi = Awaited<ReturnType<typeof startApi>>;
 
 type SharedParts = 'env' | 'database' | 'keyPrefix' | 'mongo' | 'collections';
 
@@ -28,7 +26,7 @@ export async function startApi(
   env: Environment,
   overrides: ApiTestOverrides = {},
   logger: Logger = quietLogger('api'),
-): Promise<RunningApi> {
+) {
   const config = loadConfig(apiConfig, { env: { API_PORT: '0', ...env } });
   const metrics = createMetrics({ service: 'api' });
   // Some tests start without Redis. Limits are counted in memory if Redis answers too slowly. With an hour, no stall of

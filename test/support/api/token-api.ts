@@ -1,25 +1,17 @@
 import type { Logger } from '@auth-account/telemetry';
 import { openFixture } from '../fixture.ts';
-import type { Answer } from '../http-client.ts';
 import type { Environment } from '../service-environment.ts';
-import { type RunningApi, startApi } from './test-api.ts';
-
-export interface TokenApi extends RunningApi {
-  /** Refreshes, with this `DPoP` header if it is given. */
-  refresh(refreshToken: string, proof?: string): Promise<Answer>;
-}
+import { startApi } from './test-api.ts';
 
 export type TokenFixture = Awaited<ReturnType<typeof openTokenFixture>>;
 
-export interface TokenFixtureOptions {
-  /** Milliseconds between two checks of a key file. */
-  readonly keyFileIntervalMs?: number;
-  /** A separate MongoDB instead of the shared one. */
-  readonly mongodbUri?: string;
-}
+export type TokenApi = Awaited<ReturnType<TokenFixture['start']>>;
 
-/** Opens a fixture for any number of apis with one clock, which moves only when the test moves it. */
-export async function openTokenFixture({ keyFileIntervalMs = 20, mongodbUri }: TokenFixtureOptions = {}) {
+/**
+ * Opens a fixture for any number of apis with one clock, which moves only when the test moves it. `mongodbUri`: a
+ * separate MongoDB instead of the shared one.
+ */
+export async function openTokenFixture({ mongodbUri }: { readonly mongodbUri?: string } = {}) {
   const fixture = await openFixture({}, mongodbUri);
   let time = Date.now();
   const clock = {
@@ -31,10 +23,14 @@ export async function openTokenFixture({ keyFileIntervalMs = 20, mongodbUri }: T
   return {
     ...fixture,
     clock,
-    async start(env: Environment = {}, logger?: Logger): Promise<TokenApi> {
-      const overrides = { now: clock.now, keyFileIntervalMs };
+    async start(env: Environment = {}, logger?: Logger) {
+      const overrides = { now: clock.now, keyFileIntervalMs: 20 };
       const api = fixture.closing(await startApi({ ...fixture.env, ...env }, overrides, logger));
-      return { ...api, refresh: (refresh_token, DPoP) => api.refreshTokens({ refresh_token }, DPoP ? { DPoP } : {}) };
+      return {
+        ...api,
+        /** Refreshes, with this `DPoP` header if it is given. */
+        refresh: (refresh_token: string, DPoP?: string) => api.refreshTokens({ refresh_token }, DPoP ? { DPoP } : {}),
+      };
     },
   };
 }

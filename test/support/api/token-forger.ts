@@ -13,32 +13,7 @@ export interface ForgeryMaterial {
   readonly at: number;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
-/** Creates tokens by hand, so that a token can be wrong in any way. */
-export interface Forger {
-  readonly material: ForgeryMaterial;
-  /** The algorithm of the key in force, and the other one. */
-  readonly algorithm: AccessTokenAlgorithm;
-  readonly otherAlgorithm: AccessTokenAlgorithm;
-  readonly header: Json;
-  readonly claims: Json;
-  /** A token that is valid in every respect. */
-  readonly genuine: string;
-  /** Keys that are not in force: a former key, and a key of the other kind. */
-  readonly retired: KeyEntry;
-  readonly foreign: KeyEntry;
-  /** Public half of the key in force, in the forms in which it could be mistaken for a secret. */
-  readonly publicSpellings: readonly (string | Buffer)[];
-  /**
-   * Returns a token of these parts, signed by the key in force or another. Text is used as it is, anything else as
-   * JSON.
-   */
-  signed(header: unknown, payload: unknown, key?: KeyEntry): string;
-  /** Returns a token of these parts with the given signature. */
-  sealed(header: unknown, payload: unknown, signature: string | Buffer): string;
-  hmac(header: unknown, payload: unknown, secret: string | Buffer): string;
-}
+export type Forger = ReturnType<typeof createForger>;
 
 const part = (value: unknown) => {
   const text = Buffer.isBuffer(value) || typeof value === 'string' ? value : JSON.stringify(value);
@@ -57,10 +32,11 @@ function signWith(key: KeyEntry, input: string): Buffer {
   return sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
 }
 
-export function createForger(material: ForgeryMaterial): Forger {
+/** Creates tokens by hand, so that a token can be wrong in any way. */
+export function createForger(material: ForgeryMaterial) {
   const { key, issuer, audience, sessionId, at } = material;
   const algorithm = algorithmOf(key);
-  const otherAlgorithm = algorithm === 'EdDSA' ? 'ES256' : 'EdDSA';
+  const otherAlgorithm: AccessTokenAlgorithm = algorithm === 'EdDSA' ? 'ES256' : 'EdDSA';
   const header = { alg: algorithm, typ: 'at+jwt', kid: key.kid };
   const userId = randomUUID();
   const claims = {
@@ -78,7 +54,7 @@ export function createForger(material: ForgeryMaterial): Forger {
     iat: at,
     exp: at + 600,
   };
-  const signed: Forger['signed'] = (head, payload, by = key) => {
+  const signed = (head: unknown, payload: unknown, by = key): string => {
     const input = `${part(head)}.${part(payload)}`;
     return `${input}.${signWith(by, input).toString('base64url')}`;
   };
@@ -86,13 +62,14 @@ export function createForger(material: ForgeryMaterial): Forger {
   const { d: _, ...open } = key;
   return {
     material,
-    algorithm,
-    otherAlgorithm,
-    header,
-    claims,
+    /** The algorithm of the key in force, and the other one. */
+    ...{ algorithm, otherAlgorithm, header, claims },
+    /** A token that is valid in every respect. */
     genuine: signed(header, claims),
+    /** Keys that are not in force: a former key, and a key of the other kind. */
     retired: newSigningKey(algorithm, 'retired'),
     foreign: newSigningKey(otherAlgorithm, key.kid),
+    /** Public half of the key in force, in the forms in which it could be mistaken for a secret. */
     publicSpellings: [
       publicKey.export({ format: 'pem', type: 'spki' }),
       publicKey.export({ format: 'der', type: 'spki' }),
@@ -103,12 +80,17 @@ export function createForger(material: ForgeryMaterial): Forger {
       Buffer.alloc(32),
       '',
     ],
+    /**
+     * Returns a token of these parts, signed by the key in force or another. Text is used as it is, anything else as
+     * JSON.
+     */
     signed,
-    sealed: (head, payload, signature) => {
+    /** Returns a token of these parts with the given signature. */
+    sealed(head: unknown, payload: unknown, signature: string | Buffer): string {
       const text = Buffer.isBuffer(signature) ? signature.toString('base64url') : signature;
       return `${part(head)}.${part(payload)}.${text}`;
     },
-    hmac(head, payload, secret) {
+    hmac(head: unknown, payload: unknown, secret: string | Buffer): string {
       const input = `${part(head)}.${part(payload)}`;
       return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
     },

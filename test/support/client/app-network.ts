@@ -14,28 +14,7 @@ export type Fate =
   | 'hangs'
   | 'answer_held';
 
-/** The network between an app and the services. Requests are real, and a test can plan what happens to each. */
-export interface LossyNetwork {
-  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  /** Plans what happens to the next requests whose URL contains the text. Later requests pass again. */
-  plan(part: string, ...fates: readonly Fate[]): void;
-  /** Drops all planned fates. */
-  fix(): void;
-  /** Delivers the answers that were held back, even if their callers have given up. */
-  release(): void;
-  /** Number of answers that are held back. */
-  held(): number;
-  /** While false, no request gets through. */
-  isOnline: boolean;
-  /** Cookies of the requests that include credentials. */
-  cookie: string;
-  /** Every request that the app has sent. */
-  readonly sent: readonly SentCall[];
-  /** Returns the sent requests whose path contains the text. */
-  to(part: string): readonly SentCall[];
-}
-
-export interface SentCall {
+interface SentCall {
   readonly path: string;
   readonly headers: Headers;
   readonly body: string;
@@ -88,7 +67,8 @@ export async function meet(
   }
 }
 
-export function createLossyNetwork(): LossyNetwork {
+/** The network between an app and the services. Requests are real, and a test can plan what happens to each. */
+export function createLossyNetwork() {
   const planned: { readonly part: string; readonly fate: Fate }[] = [];
   const sent: SentCall[] = [];
   const held: (() => void)[] = [];
@@ -98,18 +78,26 @@ export function createLossyNetwork(): LossyNetwork {
     return found < 0 ? 'passes' : (planned.splice(found, 1)[0]?.fate ?? 'passes');
   }
 
-  const network: LossyNetwork = {
+  const network = {
+    /** While false, no request gets through. */
     isOnline: true,
+    /** Cookies of the requests that include credentials. */
     cookie: '',
+    /** Every request that the app has sent. */
     sent,
-    to: (part) => sent.filter(({ path }) => path.includes(part)),
-    plan: (part, ...fates) => planned.push(...fates.map((fate) => ({ part, fate }))),
+    /** Returns the sent requests whose path contains the text. */
+    to: (part: string) => sent.filter(({ path }) => path.includes(part)),
+    /** Plans what happens to the next requests whose URL contains the text. Later requests pass again. */
+    plan: (part: string, ...fates: Fate[]) => void planned.push(...fates.map((fate) => ({ part, fate }))),
+    /** Drops all planned fates. */
     fix: () => void planned.splice(0),
+    /** Number of answers that are held back. */
     held: () => held.length,
+    /** Delivers the answers that were held back, even if their callers have given up. */
     release() {
       for (const deliver of held.splice(0)) deliver();
     },
-    async fetch(url, init = {}) {
+    async fetch(url: string, init: RequestInit = {}): Promise<Response> {
       if (!network.isOnline) throw new TypeError('network request failed');
       sent.push({ path: new URL(url).pathname, headers: new Headers(init.headers), body: String(init.body ?? '') });
       const headers = { ...(init.headers as object), Cookie: network.cookie };
@@ -120,38 +108,26 @@ export function createLossyNetwork(): LossyNetwork {
   return network;
 }
 
-/** The sockets of an app. `steps` are the events of its streams: `open`, `sent auth`, `closed 4004`, `left`. */
-export interface RecordedSockets {
-  readonly WebSocket: new (url: string, protocols: string[]) => StreamSocket;
-  readonly steps: string[];
-  /** Streams that are connected or connecting. */
-  live(): number;
-  /** `pong` frames that came. */
-  pongs(): number;
-  /** Handshakes so far, and their cookies. */
-  handshakes: number;
-  cookie: string;
-  /** While true, every handshake fails. */
-  isRefused: boolean;
-  /** URL to which a load balancer sends new streams from now on: `ws://…`. */
-  base: string | undefined;
-  /** Ends every stream as a lost connection does. */
-  cut(): void;
-}
-
-/** Node's own WebSocket, whose steps are recorded. */
-export function recordSockets(): RecordedSockets {
+/** Creates a WebSocket for an app, Node's own, whose steps are recorded. */
+export function recordSockets() {
   const steps: string[] = [];
   const live = new Set<WebSocket>();
   let pongs = 0;
-  const recorded: RecordedSockets = {
+  const recorded = {
+    /** Events of the streams: `open`, `sent auth`, `closed 4004`, `left`. */
     steps,
+    /** `pong` frames that came. */
     pongs: () => pongs,
+    /** Streams that are connected or connecting. */
     live: () => live.size,
+    /** Handshakes so far, and their cookies. */
     handshakes: 0,
     cookie: '',
+    /** While true, every handshake fails. */
     isRefused: false,
-    base: undefined,
+    /** URL to which a load balancer sends new streams from now on: `ws://…`. */
+    base: undefined as string | undefined,
+    /** Ends every stream as a lost connection does. */
     cut() {
       for (const socket of live) {
         const { onclose } = socket as unknown as StreamSocket;
@@ -187,7 +163,10 @@ export function recordSockets(): RecordedSockets {
         if (live.delete(this)) steps.push('left');
         super.close(code);
       }
-    } as unknown as RecordedSockets['WebSocket'],
+    } as unknown as new (
+      url: string,
+      protocols: string[],
+    ) => StreamSocket,
   };
   return recorded;
 }

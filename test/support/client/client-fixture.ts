@@ -17,11 +17,10 @@ import { type StepUp, stepUp } from '@auth-account/client/step-up';
 import { newEmail, password } from '../api/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../api/authenticator.ts';
 import { appOrigin } from '../api/passkeys.ts';
-import type { TestApi } from '../api/test-api.ts';
-import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.ts';
+import { startTestGateway } from '../gateway/gateway-fixture.ts';
 import { startTestServices, type TestServicesOptions } from '../processes/test-services.ts';
 import type { Environment } from '../service-environment.ts';
-import { createLossyNetwork, type LossyNetwork, type RecordedSockets, recordSockets } from './app-network.ts';
+import { createLossyNetwork, recordSockets } from './app-network.ts';
 import { createHurriedTimers } from './hurried-timers.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
 
@@ -48,10 +47,10 @@ export interface TestApp {
     Sessions &
     StepUp;
   readonly storage: MemoryStorage;
-  readonly network: LossyNetwork;
+  readonly network: ReturnType<typeof createLossyNetwork>;
   readonly events: AuthEvent[];
   readonly log: LogEntry[];
-  readonly sockets: RecordedSockets;
+  readonly sockets: ReturnType<typeof recordSockets>;
   /** The device's passkeys. */
   readonly phone: Authenticator;
   /** Milliseconds by which the app's clocks are ahead of the real ones. */
@@ -63,16 +62,7 @@ export interface TestApp {
 }
 
 /** The real api, gateway and worker, and apps that use the client. */
-export interface ClientFixture {
-  readonly api: TestApi;
-  readonly gateway: TestGateway;
-  app(options?: Partial<AuthClientOptions>, storage?: MemoryStorage): TestApp;
-  /** An app whose user has registered and logged in. */
-  signedIn(options?: Partial<AuthClientOptions>): Promise<TestApp & { readonly email: string }>;
-  /** Starts another gateway and stops the first. */
-  replaceGateway(): Promise<void>;
-  close(): Promise<void>;
-}
+export type ClientFixture = Awaited<ReturnType<typeof openClientFixture>>;
 
 /** Starts the three services with settings that fit apps. `now`: the clock of api and gateway. */
 export function startClientServices(env: Environment, overrides: Pick<TestServicesOptions, 'now'> = {}) {
@@ -88,7 +78,7 @@ const bridgeOf = (authenticator: Authenticator): PasskeyBridge => ({
   get: async (options) => authenticator.get(options),
 });
 
-export async function openClientFixture(env: Readonly<Record<string, string>> = {}): Promise<ClientFixture> {
+export async function openClientFixture(env: Environment = {}) {
   const services = await startClientServices(env);
   const { api, closing } = services;
   let { gateway } = services;
@@ -138,13 +128,15 @@ export async function openClientFixture(env: Readonly<Record<string, string>> = 
       return gateway;
     },
     app,
-    async signedIn(options) {
+    /** Starts an app whose user has registered and logged in. */
+    async signedIn(options?: Partial<AuthClientOptions>) {
       const made = app(options);
       const email = newEmail();
       await made.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
       await made.client.logIn({ email, password });
       return { ...made, email };
     },
+    /** Starts another gateway and stops the first. */
     async replaceGateway() {
       const former = gateway;
       gateway = closing(await startTestGateway(services));

@@ -12,13 +12,7 @@ import type { Environment } from '../service-environment.ts';
 import { consoleClient, type StaffClaims, startStaffProvider } from './staff-provider.ts';
 
 /** A member of staff with a browser of a console. */
-export interface StaffClient {
-  /** The header `Cookie` of the browser. */
-  readonly cookie: string;
-  readonly token: string;
-  get(path: string, reason?: string): Promise<Answer>;
-  post(path: string, body?: unknown, reason?: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-}
+export type StaffClient = Awaited<ReturnType<typeof clientWith>>;
 
 /** Opens a browser that keeps its cookies by origin. `bases`: addresses of origins that are none themselves. */
 function openBrowser(bases: Readonly<Record<string, string>>) {
@@ -131,16 +125,17 @@ export async function startConsoleOn(
   };
 }
 
-async function clientWith(origin: string, base: string, cookie: string): Promise<StaffClient> {
+async function clientWith(origin: string, base: string, cookie: string) {
   const reasoned = (reason: string | undefined) =>
     reason === undefined ? {} : { [reasonHeader]: encodeURIComponent(reason) };
-  const get: StaffClient['get'] = (path, reason) =>
+  const get = (path: string, reason?: string) =>
     send(base, { method: 'GET', path, headers: { cookie, ...reasoned(reason) } });
   const { json } = await get('/api/me');
   const token: string = json?.token ?? '';
   return {
+    /** `cookie`: the header of the browser. */
     ...{ cookie, token, get },
-    post(path, body, reason, more) {
+    post(path: string, body?: unknown, reason?: string, more?: Environment) {
       const own = { cookie, origin, [tokenHeader]: token, 'sec-fetch-site': 'same-origin' };
       const type = body === undefined ? {} : { 'content-type': 'application/json' };
       return send(base, { path, body, headers: { ...own, ...type, ...reasoned(reason), ...more } });

@@ -13,32 +13,10 @@ export interface StreamEnd {
 }
 
 /** A push stream as an app sees it. */
-export interface PushClient {
-  readonly socket: WebSocket;
-  /** Headers of the 101 answer. */
-  readonly headers: IncomingMessage['headers'];
-  readonly closed: Promise<StreamEnd>;
-  isOpen(): boolean;
-  send(frame: unknown): void;
-  /** Returns the next frame. Each frame is returned once. */
-  next(): Promise<Record<string, unknown>>;
-  /** Ends the connection without a close frame. */
-  terminate(): void;
-}
+export type PushClient = Awaited<ReturnType<typeof connect>>;
 
 /** A stream whose `hello` has come. */
-export interface StreamClient extends PushClient {
-  readonly hello: Readonly<Record<string, unknown>>;
-  /** `at`: `performance.now()` at the close frame. */
-  readonly closed: Promise<StreamEnd & { readonly at: number }>;
-}
-
-/** A handshake that was answered with an error. */
-export interface Refusal {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: { readonly error_code: string; readonly message: string; readonly details: unknown };
-}
+export type StreamClient = Awaited<ReturnType<typeof openGreeted>>;
 
 /** Parts of a handshake other than its URL. */
 export interface Credentials {
@@ -99,24 +77,21 @@ async function openStreamAt(url: string, credentials: Credentials, maxLost = 3):
 }
 
 /** Opens a stream by its whole URL and waits for `hello`. Throws if the stream is refused, or ends first. */
-export async function openGreeted(url: string, credentials: Credentials, maxLost?: number): Promise<StreamClient> {
+export async function openGreeted(url: string, credentials: Credentials, maxLost?: number) {
   const stream = await openStreamAt(url, credentials, maxLost);
   const gone = stream.closed.then(({ code }) => Promise.reject(new Error(`closed with ${code} before hello`)));
   const hello = await Promise.race([stream.next(), gone]);
-  return { ...stream, hello, closed: stream.closed.then((end) => ({ ...end, at: performance.now() })) };
+  /** `at`: `performance.now()` at the close frame. */
+  const closed = stream.closed.then((end) => ({ ...end, at: performance.now() }));
+  return { ...stream, hello, closed };
 }
 
-interface Connected extends PushClient {
-  /** Resolves when the first frame has arrived. */
-  readonly begun: Promise<void>;
-}
-
-async function isLost({ begun, closed }: Connected): Promise<boolean> {
+async function isLost({ begun, closed }: PushClient): Promise<boolean> {
   const end = await Promise.race([begun.then(() => undefined), closed]);
   return end?.code === 1006;
 }
 
-async function connect(url: string, credentials: Credentials): Promise<Connected> {
+async function connect(url: string, credentials: Credentials) {
   const socket = dial(url, credentials);
   const begun = Promise.withResolvers<void>();
   const frames: Record<string, unknown>[] = [];
@@ -136,13 +111,17 @@ async function connect(url: string, credentials: Credentials): Promise<Connected
   socket.on('error', () => undefined); // the close event follows, with code 1006
   return {
     socket,
+    /** Headers of the 101 answer. */
     headers,
+    /** Resolves when the first frame has arrived. */
     begun: begun.promise,
     closed,
     isOpen: () => socket.readyState === WebSocket.OPEN,
+    /** Ends the connection without a close frame. */
     terminate: () => socket.terminate(),
-    send: (frame) => socket.send(JSON.stringify(frame)),
-    next() {
+    send: (frame: unknown) => socket.send(JSON.stringify(frame)),
+    /** Returns the next frame. Each frame is returned once. */
+    next(): Promise<Record<string, unknown>> {
       const frame = frames.shift();
       if (frame) return Promise.resolve(frame);
       return new Promise((resolve) => waiting.push(resolve));
@@ -151,7 +130,7 @@ async function connect(url: string, credentials: Credentials): Promise<Connected
 }
 
 /** Returns the error answer to a handshake. Throws if the gateway opens the stream. */
-export async function refusalOf(base: string, { sessionId, ...credentials }: HandshakeOptions): Promise<Refusal> {
+export async function refusalOf(base: string, { sessionId, ...credentials }: HandshakeOptions) {
   const socket = dial(addressOf(base, sessionId), credentials);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   socket.on('unexpected-response', (_request, response) => resolve(response));

@@ -36,13 +36,7 @@ export interface RawFrame {
 }
 
 /** A push stream on a plain TCP socket: cheap, and the test sees every byte that the gateway sends. */
-export interface RawStream {
-  readonly socket: Socket;
-  /** HTTP status of the answer; 0 if the connection ended first. */
-  readonly status: Promise<number>;
-  /** Resolves when the connection has ended, in any way. */
-  readonly ended: Promise<void>;
-}
+export type RawStream = ReturnType<typeof openRawStream>;
 
 const ignore = () => undefined;
 
@@ -103,11 +97,7 @@ export function handshakeText({ sessionId, token }: RawHandshake): string {
 }
 
 /** Opens a stream that answers neither pings nor the close frame, so that the gateway ends the connection. */
-export function openRawStream(
-  base: string,
-  handshake: RawHandshake,
-  onFrame: (frame: RawFrame) => void = () => undefined,
-): RawStream {
+export function openRawStream(base: string, handshake: RawHandshake, onFrame: (frame: RawFrame) => void = ignore) {
   const socket = openSocket(base);
   const status = Promise.withResolvers<number>();
   const ended = Promise.withResolvers<void>();
@@ -129,5 +119,11 @@ export function openRawStream(
     status.resolve(0);
     ended.resolve();
   });
-  return { socket, status: status.promise, ended: ended.promise };
+  return {
+    socket,
+    /** HTTP status of the answer; 0 if the connection ended first. */
+    status: status.promise,
+    /** Resolves when the connection has ended, in any way. */
+    ended: ended.promise,
+  };
 }

@@ -10,16 +10,6 @@ export interface SentCommand {
   readonly command: Document;
 }
 
-/** Commands of the services' work in this process, as their drivers send them. */
-export interface SentCommands {
-  /** Runs the work, and returns the commands that were sent during it. */
-  during(work: () => Promise<unknown>): Promise<SentCommand[]>;
-  /** All commands so far. */
-  readonly all: readonly SentCommand[];
-  /** Stops watching clients that connect later. */
-  close(): void;
-}
-
 /** Returns the URL with which a service's client reports its commands. */
 export function monitored(mongodbUri: string): string {
   const uri = new URL(mongodbUri);
@@ -31,7 +21,7 @@ export function monitored(mongodbUri: string): string {
  * Watches each client that a service of this process connects from now on with a URL of {@link monitored}. The
  * services open their clients themselves and hand them to nobody, so the watch hooks into `connect`.
  */
-export function watchSentCommands(): SentCommands {
+export function watchSentCommands() {
   const all: SentCommand[] = [];
   const watched = new WeakSet<MongoClient>();
   const keep = (by: string, { command, commandName: name, databaseName: database }: CommandStartedEvent) => {
@@ -49,13 +39,16 @@ export function watchSentCommands(): SentCommands {
     return connect.call(this);
   };
   return {
-    all,
-    async during(work) {
+    /** All commands so far. */
+    all: all as readonly SentCommand[],
+    /** Runs the work, and returns the commands that were sent during it. */
+    async during(work: () => Promise<unknown>): Promise<SentCommand[]> {
       const before = all.length;
       await work();
       // In the background, services look once a minute at the generations of the data.
       return all.slice(before).filter(({ name, command }) => command[name] !== 'upgrades');
     },
+    /** Stops watching clients that connect later. */
     close() {
       MongoClient.prototype.connect = connect;
     },

@@ -1,27 +1,12 @@
 import { statfs } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  generateKeys,
-  type KeyFiles,
-  type LocalMongo,
-  type LocalRedis,
-  type Log,
-  startMongo,
-  startRedis,
-} from '@auth-account/local-stack';
+import { generateKeys, type Log, startMongo, startRedis } from '@auth-account/local-stack';
 import { openGuardedFolder } from '../processes/create-process-guard.ts';
 
-export interface TestServers {
-  readonly mongo: LocalMongo;
-  readonly redis: LocalRedis;
-  readonly keysDir: string;
-  readonly keys: KeyFiles;
-  /** Ends both servers and removes their directory. */
-  stop(): Promise<void>;
-}
+export type TestServers = Awaited<ReturnType<typeof startTestServers>>;
 
-export interface TestServerOptions {
+interface TestServerOptions {
   /** Directory in which the servers' directory is created. Default: in memory, if there is plenty of memory. */
   readonly parent?: string | undefined;
   /** More parameters of MongoDB. */
@@ -54,7 +39,7 @@ async function parentDirectory(): Promise<string> {
 export async function startTestServers(
   log: Log = () => undefined,
   { parent, setParameters = {} }: TestServerOptions = {},
-): Promise<TestServers> {
+) {
   const folder = await openGuardedFolder('test', parent ?? (await parentDirectory()));
   const keysDir = join(folder.dir, 'keys');
   const keys = await generateKeys(keysDir);
@@ -70,6 +55,7 @@ export async function startTestServers(
     redis,
     keysDir,
     keys,
+    /** Ends both servers and removes their directory. */
     async stop() {
       // None of the data is kept, so there is nothing to save first.
       await Promise.all([mongo.kill(), redis.kill()]);
