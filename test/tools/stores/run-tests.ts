@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { bundleAll } from '../bundle-all.ts';
-import { takeStores } from './store-options.ts';
-import { takeNode, testOnNode } from './test-on-node.ts';
+import { takeOptions } from './store-options.ts';
+import { testOnNode } from './test-on-node.ts';
 import { testOnStores } from './test-on-stores.ts';
 
 /**
@@ -12,14 +12,12 @@ import { testOnStores } from './test-on-stores.ts';
  */
 
 const jest = ['node_modules/jest/bin/jest.js', '--config', 'test/jest.config.js'];
-const given = process.argv.slice(2);
-const isBundled = given.includes('--bundles');
-if (given.includes('--costs')) process.env.TEST_COSTS = '1';
-const { node, rest: args } = takeNode(given.filter((argument) => !['--bundles', '--costs'].includes(argument)));
-const { stores, rest } = takeStores(args);
+const own = takeOptions(process.argv.slice(2));
+const { stores, node, bundles, costs, rest } = own;
+if (costs) process.env.TEST_COSTS = '1';
 if (node !== undefined && stores.length > 0) throw new Error('--node and --stores are for runs of their own');
-if (isBundled) await bundleAll();
-if (node !== undefined) process.exitCode = testOnNode(node, jest, rest);
-else if (stores.length > 0) process.exitCode = await testOnStores({ stores, jest, rest });
+if (bundles) await bundleAll();
+if (node !== undefined) process.exitCode = testOnNode(String(node), jest, rest);
+else if (stores.length > 0) process.exitCode = await testOnStores(own, jest);
 else if (process.execve) process.execve(process.execPath, [process.execPath, ...jest, ...rest], process.env);
 else process.exitCode = spawnSync(process.execPath, [...jest, ...rest], { stdio: 'inherit' }).status ?? 1;

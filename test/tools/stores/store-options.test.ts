@@ -1,20 +1,20 @@
 import { expect, test } from '@jest/globals';
-import { takeStores } from './store-options.ts';
+import { takeOptions } from './store-options.ts';
 
 test('arguments without stores are passed to Jest unchanged', () => {
-  expect(takeStores(['libs/config', '--json'])).toEqual({ stores: [], rest: ['libs/config', '--json'] });
+  expect(takeOptions(['libs/config', '--json'])).toMatchObject({ stores: [], rest: ['libs/config', '--json'] });
 });
 
 test.each([[['--stores', 'redis-8,valkey-9', 'libs/redis']], [['libs/redis', '--stores=redis-8,valkey-9']]])(
   'the arguments %j name two stores, and the rest is passed to Jest',
   (args) => {
-    expect(takeStores(args)).toEqual({ stores: ['redis-8', 'valkey-9'], rest: ['libs/redis'] });
+    expect(takeOptions(args)).toMatchObject({ stores: ['redis-8', 'valkey-9'], rest: ['libs/redis'] });
   },
 );
 
 test.each([[['--stores']], [['--stores', 'redis-7']], [['--stores', 'redis-8,toString']]])(
   'the arguments %j are refused',
   (args) => {
-    expect(() => takeStores(args)).toThrow('--stores takes redis-8,valkey-9,mongodb-6.0.27,mongodb-8.0');
+    expect(() => takeOptions(args)).toThrow('--stores takes redis-8,valkey-9,mongodb-6.0.27,mongodb-8.0');
   },
 );

@@ -1,22 +1,28 @@
+import { parseArgs } from 'node:util';
 import { namedServers, type ServerName } from './named-servers.ts';
 
-export interface StoreOptions {
-  readonly stores: readonly ServerName[];
-  /** The remaining arguments, which are for Jest. */
-  readonly rest: readonly string[];
-}
+const options = {
+  stores: { type: 'string' },
+  node: { type: 'string' },
+  bundles: { type: 'boolean' },
+  costs: { type: 'boolean' },
+} as const;
+
+export type OwnOptions = ReturnType<typeof takeOptions>;
 
 const isKnown = (name: string): name is ServerName => Object.hasOwn(namedServers, name);
 
-/** Separates `--stores NAME,…` from the other arguments. Throws if a name is unknown or missing. */
-export function takeStores(args: readonly string[]): StoreOptions {
-  const at = args.findIndex((each) => each === '--stores' || each.startsWith('--stores='));
-  if (at === -1) return { stores: [], rest: args };
-  const [inline] = args[at]?.split('=').slice(1) ?? [];
-  const names = (inline ?? args[at + 1] ?? '').split(',').filter(Boolean);
+/** Separates the options of `npm test` itself from Jest's. Throws if a store is unknown or missing. */
+export function takeOptions(args: string[]) {
+  const { values, tokens } = parseArgs({ args, options, strict: false, tokens: true });
+  const own = tokens.flatMap((token) => (token.kind === 'option' && token.name in options ? [token] : []));
+  const taken = own.flatMap(({ index, inlineValue }) => (inlineValue === false ? [index, index + 1] : [index]));
+  const { stores, node, bundles = false, costs = false } = values;
+  const names = stores === undefined ? [] : String(stores).split(',');
   const unknown = names.filter((name) => !isKnown(name));
-  if (names.length === 0 || unknown.length > 0) {
+  if (unknown.length > 0) {
     throw new Error(`--stores takes ${Object.keys(namedServers).join(',')}, not "${unknown.join(',')}"`);
   }
-  return { stores: names.filter(isKnown), rest: args.toSpliced(at, inline === undefined ? 2 : 1) };
+  /** `rest` is for Jest. */
+  return { stores: names.filter(isKnown), node, bundles, costs, rest: args.filter((_, at) => !taken.includes(at)) };
 }

