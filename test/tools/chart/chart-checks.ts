@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { scoreExceptions, scoreSwitches } from './kube-score-exceptions.ts';
 import { isOfKind, parseManifests } from './manifest.ts';
-import type { Tools } from './provide-tools.ts';
 import { allRules } from './rules/all-rules.ts';
 import { type Ran, run } from './run.ts';
 import { kubernetesVersion } from './schemas/provide-schemas.ts';
@@ -16,8 +15,11 @@ export interface Finding {
   readonly problem: string | undefined;
 }
 
-export interface CheckDependencies {
-  readonly tools: Tools;
+/** Programs of the checks. */
+export const chartTools = ['helm', 'helm-unittest', 'kubeconform', 'kube-score'] as const;
+
+interface CheckDependencies {
+  readonly tools: Readonly<Record<(typeof chartTools)[number], string>>;
   /** Folder with the schemas for kubeconform. */
   readonly schemas: string;
   /** Path of promtool; undefined if it is not available. */

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { ProvisionError } from '@auth-account/local-stack';
-import { providePrometheusBinary } from '../observability/provide-prometheus.ts';
-import { createChartChecks, type Finding } from './chart-checks.ts';
+import { findPromtool } from '../observability/provide-prometheus.ts';
+import { chartTools, createChartChecks, type Finding } from './chart-checks.ts';
 import { provideTools, ToolError } from './provide-tools.ts';
 import { provideSchemas } from './schemas/provide-schemas.ts';
 import { findValueSets, refusedSets } from './value-sets.ts';
@@ -34,21 +33,15 @@ function report(title: string, findings: readonly Finding[], start: number): voi
   for (const { check, problem } of failures) console.log(`${check}:\n${problem}`.replace(/^/gm, '       '));
 }
 
-async function findPromtool(): Promise<string | undefined> {
-  try {
-    return await providePrometheusBinary('promtool', { log: () => undefined });
-  } catch (error) {
-    if (!(error instanceof ProvisionError)) throw error;
-    console.log(`The PrometheusRules are not checked.\n${error.message}`);
-    return undefined;
-  }
-}
-
 async function checkChart(): Promise<void> {
   const begin = performance.now();
-  const tools = await provideTools(console.log);
+  const tools = await provideTools(chartTools, console.log);
   const schemas = await provideSchemas(console.log);
-  const checks = createChartChecks({ tools, schemas, promtool: await findPromtool() });
+  const checks = createChartChecks({
+    tools,
+    schemas,
+    promtool: await findPromtool('The PrometheusRules are not checked.'),
+  });
   console.log(`helm: ${tools.helm}, kube-score: ${tools['kube-score']}; ready after ${secondsSince(begin).trim()}`);
 
   const sets = findValueSets();

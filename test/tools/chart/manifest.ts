@@ -144,6 +144,19 @@ export function findWorkloads(manifests: readonly Manifest[]): Workload[] {
   });
 }
 
+/** Returns all containers of a pod, including init containers. */
+export const containersOf = ({ containers, initContainers = [] }: PodSpec): Container[] => [
+  ...containers,
+  ...initContainers,
+];
+
+/** Returns the variables of a container. Those from a field or a Secret have no value here. */
+export function environmentOf({ env = [], envFrom = [] }: Container, manifests: readonly Manifest[]) {
+  const configMaps = new Map(manifests.filter(isOfKind('ConfigMap')).map((map) => [map.metadata.name, map.data ?? {}]));
+  const taken = envFrom.flatMap(({ configMapRef }) => Object.entries(configMaps.get(configMapRef?.name ?? '') ?? {}));
+  return new Map<string, string | undefined>([...taken, ...env.map(({ name, value }) => [name, value] as const)]);
+}
+
 export function isOfKind(kind: string) {
   return (manifest: Manifest) => manifest.kind === kind;
 }
@@ -160,4 +173,12 @@ export function isSelected(labels: Labels, { matchLabels = {}, matchExpressions 
       return (value !== undefined) === (operator === 'Exists');
     })
   );
+}
+
+/** A condition that every result of the chart must meet. */
+export interface Rule {
+  /** The condition, as a sentence. */
+  readonly title: string;
+  /** Returns the violations; empty if there are none. */
+  readonly find: (manifests: readonly Manifest[]) => string[];
 }

@@ -18,6 +18,11 @@ const programs = {
     'h1:loDYd3a3spjIFrauqW67CDKF55Oo9R6uvC8AvpVd4ug=',
     './cmd/kubeconform',
   ],
+  actionlint: [
+    'github.com/rhysd/actionlint@v1.7.12',
+    'h1:vQ4GeJN86C0QH+gTUQcs8McmK62OLT3kmakPMtEWYnY=',
+    './cmd/actionlint',
+  ],
   'kube-score': [
     'github.com/zegl/kube-score@v1.20.0',
     'h1:J1VqK86SunV4Gg8emPTmwUVxe0rmXnAs5K9ZUbGMKR8=',
@@ -25,8 +30,7 @@ const programs = {
   ],
 } as const;
 
-export type Tool = keyof typeof programs;
-export type Tools = Readonly<Record<Tool, string>>;
+type Tool = keyof typeof programs;
 
 /** Thrown if a program is missing and can't be built here. */
 export class ToolError extends Error {
@@ -73,12 +77,11 @@ async function buildTool(tool: Tool, log: (line: string) => void): Promise<strin
 }
 
 /**
- * Returns the programs of the check, from `CHART_TOOLS`, the PATH, or the cache. Missing programs are built by Go, one
+ * Returns the programs of a check, from `CHART_TOOLS`, the PATH, or the cache. Missing programs are built by Go, one
  * after another, because they share packages. Throws ToolError.
  */
-export async function provideTools(log: (line: string) => void): Promise<Tools> {
-  const found: [Tool, string][] = [];
-  for (const tool of Object.keys(programs) as Tool[])
-    found.push([tool, findTool(tool) ?? (await buildTool(tool, log))]);
-  return Object.fromEntries(found) as Record<Tool, string>;
+export async function provideTools<T extends Tool>(tools: readonly T[], log: (line: string) => void) {
+  const found: [T, string][] = [];
+  for (const tool of tools) found.push([tool, findTool(tool) ?? (await buildTool(tool, log))]);
+  return Object.fromEntries(found) as Record<T, string>;
 }

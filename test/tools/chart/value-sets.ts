@@ -24,22 +24,23 @@ export interface RefusedSet {
   readonly message: RegExp;
 }
 
+/** Returns a set without the Secret at this key. */
+const withoutSecret = (title: string, key: string): RefusedSet => ({
+  title: `no Secret for ${title}`,
+  values: { [key]: { existingSecret: '' } },
+  message: new RegExp(`${key}\\.existingSecret is required: the name of a Secret`),
+});
+
+/** Returns a set with a key that the chart's schema does not have at this path. */
+const withUnknown = (title: string, at: string, key: string, values: RefusedSet['values']): RefusedSet => ({
+  ...{ title, values },
+  message: new RegExp(`at '${at}': additional properties '${key}' not allowed`),
+});
+
 export const refusedSets: readonly RefusedSet[] = [
-  {
-    title: 'no Secret for MongoDB',
-    values: { mongodb: { existingSecret: '' } },
-    message: /mongodb\.existingSecret is required: the name of a Secret/,
-  },
-  {
-    title: 'no Secret for Redis',
-    values: { redis: { existingSecret: '' } },
-    message: /redis\.existingSecret is required: the name of a Secret/,
-  },
-  {
-    title: 'no Secret for the keys',
-    values: { keys: { existingSecret: '' } },
-    message: /keys\.existingSecret is required: the name of a Secret/,
-  },
+  withoutSecret('MongoDB', 'mongodb'),
+  withoutSecret('Redis', 'redis'),
+  withoutSecret('the keys', 'keys'),
   {
     title: 'no public keys for the push gateway',
     values: { keys: { public: { existingConfigMap: '' } } },
@@ -50,16 +51,12 @@ export const refusedSets: readonly RefusedSet[] = [
     values: { keys: { public: { existingConfigMap: '', existingSecret: 'auth-keys' } } },
     message: /keys\.public\.existingSecret must be another Secret/,
   },
-  {
-    title: 'a variable that nobody reads',
-    values: { config: { TOKEN_ISUER: 'https://auth.example.com' } },
-    message: /at '\/config': additional properties 'TOKEN_ISUER' not allowed/,
-  },
-  {
-    title: "another service's variable",
-    values: { worker: { config: { HASH_QUEUE_LIMIT: 1 } } },
-    message: /at '\/worker\/config': additional properties 'HASH_QUEUE_LIMIT' not allowed/,
-  },
+  withUnknown('a variable that nobody reads', '/config', 'TOKEN_ISUER', {
+    config: { TOKEN_ISUER: 'https://x.example' },
+  }),
+  withUnknown("another service's variable", '/worker/config', 'HASH_QUEUE_LIMIT', {
+    worker: { config: { HASH_QUEUE_LIMIT: 1 } },
+  }),
   {
     title: 'a variable out of its range',
     values: { pushGateway: { config: { DRAIN_SECONDS: 60 } } },
@@ -70,21 +67,11 @@ export const refusedSets: readonly RefusedSet[] = [
     values: { api: { config: { HASH_QUEUE_LIMIT: 'many' } } },
     message: /at '\/api\/config\/HASH_QUEUE_LIMIT': 'many' does not match pattern/,
   },
-  {
-    title: 'a secret among the variables',
-    values: { config: { MONGODB_URI: 'mongodb://db' } },
-    message: /at '\/config': additional properties 'MONGODB_URI' not allowed/,
-  },
-  {
-    title: 'a variable that services must agree on, for one of them',
-    values: { api: { config: { TOKEN_ISSUER: 'https://auth.example.com' } } },
-    message: /at '\/api\/config': additional properties 'TOKEN_ISSUER' not allowed/,
-  },
-  {
-    title: 'a value that does not exist',
-    values: { api: { replcias: 3 } },
-    message: /at '\/api': additional properties 'replcias' not allowed/,
-  },
+  withUnknown('a secret among the variables', '/config', 'MONGODB_URI', { config: { MONGODB_URI: 'mongodb://db' } }),
+  withUnknown('a variable that services must agree on, for one of them', '/api/config', 'TOKEN_ISSUER', {
+    api: { config: { TOKEN_ISSUER: 'https://auth.example.com' } },
+  }),
+  withUnknown('a value that does not exist', '/api', 'replcias', { api: { replcias: 3 } }),
   {
     title: 'a grace period that is too short',
     values: { pushGateway: { terminationGracePeriodSeconds: 5 } },

@@ -3,11 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ProvisionError } from '@auth-account/local-stack';
 import { parse, stringify } from 'yaml';
 import { findServiceMetrics, type ServiceMetrics } from '../generate/service-metrics.ts';
 import { findHiddenMetrics } from './find-rule-faults.ts';
-import { providePrometheusBinary } from './provide-prometheus.ts';
+import { findPromtool } from './provide-prometheus.ts';
 import { type Rule, readAlerts, readRules, rulesFolder } from './rule-file.ts';
 
 /**
@@ -86,16 +85,6 @@ function lintMetrics(promtool: string, services: readonly ServiceMetrics[]): boo
   return isSilent;
 }
 
-async function findPromtool(): Promise<string | undefined> {
-  try {
-    return await providePrometheusBinary('promtool', { log: () => undefined });
-  } catch (error) {
-    if (!(error instanceof ProvisionError)) throw error;
-    console.log(`LEFT OUT: the alerts were not tested.\n${error.message}`);
-    return undefined;
-  }
-}
-
 /** Returns true if each alert has a test of its end, because an outage that is over must not wake anybody. */
 function isEachEndTested(): boolean {
   const tested = testFiles.map((name) => readFileSync(`${rules}tests/${name}`, 'utf8')).join('');
@@ -109,7 +98,7 @@ const services = await findServiceMetrics();
 const hidden = findHiddenMetrics(services);
 if (hidden.length > 0) console.log(`In no dashboard and no alert: ${hidden.join(', ')}`);
 process.exitCode = isEachEndTested() && hidden.length === 0 ? 0 : 1;
-const promtool = await findPromtool();
+const promtool = await findPromtool('LEFT OUT: the alerts were not tested.');
 if (promtool !== undefined) {
   const areRight = run(promtool, ['check', 'rules', 'auth-account.rules.yaml']);
   const doFire = testRules(promtool);

@@ -20,17 +20,12 @@ export interface Fault {
   readonly induce: (stack: TestStack, enough: AbortSignal) => Promise<void>;
 }
 
-/** Repeats the work until the signal is aborted. */
-async function until(enough: AbortSignal, pauseMs: number, work: () => Promise<unknown>): Promise<void> {
-  while (!enough.aborted) {
-    await work();
-    await pause(pauseMs);
-  }
-}
-
-/** Does the work with that many clients at once. */
-async function concurrently(clients: number, work: () => Promise<void>): Promise<void> {
-  await Promise.all(Array.from({ length: clients }, work));
+/** Repeats the work until the signal is aborted, with that many clients at once. */
+async function until(enough: AbortSignal, pauseMs: number, work: () => Promise<unknown>, clients = 1): Promise<void> {
+  const repeat = async () => {
+    for (; !enough.aborted; await pause(pauseMs)) await work();
+  };
+  await Promise.all(Array.from({ length: clients }, repeat));
 }
 
 const refusingSubscribers: Fault = {
@@ -42,8 +37,7 @@ const refusingSubscribers: Fault = {
 const flood: Fault = {
   name: '60 logins at once, again and again',
   alerts: ['AuthHashesShed', 'AuthAvailabilityBudgetFastBurn'],
-  induce: (stack, enough) =>
-    concurrently(60, () => until(enough, 200, () => stack.logIn({ email: newEmail(), password }))),
+  induce: (stack, enough) => until(enough, 200, () => stack.logIn({ email: newEmail(), password }), 60),
 };
 
 const refusedClient = (provider: Provider): Fault => ({
@@ -79,7 +73,7 @@ const foreignOrigin: Fault = {
     const { authenticator } = await addPasskey(stack, await newSession(stack));
     const logIn = async () =>
       stack.logInByPasskey(await passkeyLogin(stack, authenticator, { origin: 'android:apk-key-hash:unknown' }));
-    await concurrently(10, () => until(enough, 50, logIn));
+    await until(enough, 50, logIn, 10);
   },
 };
 

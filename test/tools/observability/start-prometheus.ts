@@ -29,7 +29,7 @@ function toConfig(targets: Readonly<Record<string, string>>) {
 
 /** Starts a Prometheus with these rules that scrapes the targets (`host:port` by job) every second. */
 export async function startPrometheus(rules: RuleFile, targets: Readonly<Record<string, string>>) {
-  const binary = await providePrometheusBinary('prometheus', { log: console.error });
+  const binary = await providePrometheusBinary('prometheus', console.error);
   const folder = await openGuardedFolder('prometheus');
   await writeFile(join(folder.dir, 'rules.yaml'), stringify(rules));
   await writeFile(join(folder.dir, 'prometheus.yaml'), stringify(toConfig(targets)));

@@ -1,6 +1,5 @@
 import { allVariables, type Component, type Variable, variablesOf } from '../component-variables.ts';
-import { type Container, findWorkloads, isOfKind, type Manifest, nameOf } from '../manifest.ts';
-import type { Rule } from './rule.ts';
+import { containersOf, environmentOf, findWorkloads, type Manifest, nameOf, type Rule } from '../manifest.ts';
 
 /** Variables of OpenTelemetry and of Node, and the pod's name, which OpenTelemetry's variables use. */
 const foreign = /^(OTEL_[A-Z_]+|NODE_[A-Z_]+|POD_NAME)$/;
@@ -17,23 +16,10 @@ const programs: Readonly<Record<string, Component>> = {
 
 const known = new Map(allVariables().map((variable) => [variable.name, variable]));
 
-/** A container that runs one of our programs, with all its variables. */
-interface Program {
-  readonly where: string;
-  readonly component: Component;
-  /** The variables. Those from a field or a Secret have no value here. */
-  readonly environment: ReadonlyMap<string, string | undefined>;
-}
-
-function environmentOf({ env = [], envFrom = [] }: Container, manifests: readonly Manifest[]): Program['environment'] {
-  const configMaps = new Map(manifests.filter(isOfKind('ConfigMap')).map((map) => [map.metadata.name, map.data ?? {}]));
-  const taken = envFrom.flatMap(({ configMapRef }) => Object.entries(configMaps.get(configMapRef?.name ?? '') ?? {}));
-  return new Map<string, string | undefined>([...taken, ...env.map(({ name, value }) => [name, value] as const)]);
-}
-
-function findPrograms(manifests: readonly Manifest[]): Program[] {
+/** Returns the containers that run one of our programs, with all their variables. */
+function findPrograms(manifests: readonly Manifest[]) {
   return findWorkloads(manifests).flatMap(({ manifest, pod }) =>
-    [...pod.containers, ...(pod.initContainers ?? [])].flatMap((container) => {
+    containersOf(pod).flatMap((container) => {
       const component = programs[container.name];
       if (component === undefined) return [];
       const where = `${nameOf(manifest)}, container ${container.name}`;

@@ -1,12 +1,16 @@
-import { type Container, findWorkloads, type Manifest, nameOf, type PodSpec, type Volume } from '../manifest.ts';
-import type { Rule } from './rule.ts';
+import {
+  type Container,
+  containersOf,
+  findWorkloads,
+  type Manifest,
+  nameOf,
+  type PodSpec,
+  type Rule,
+  type Volume,
+} from '../manifest.ts';
 
 /** The api's variables that name a file with private keys. */
 const keyFiles = new Set(['ACCESS_TOKEN_KEYS_FILE', 'REFRESH_TOKEN_KEYS_FILE', 'SERVER_KEYS_FILE']);
-
-function containersOf({ containers, initContainers = [] }: PodSpec): Container[] {
-  return [...containers, ...initContainers];
-}
 
 function secretsOfVolume({ secret, projected }: Volume): string[] {
   const names = [secret?.secretName, ...(projected?.sources ?? []).map((source) => source.secret?.name)];

@@ -1,11 +1,18 @@
-import { type Container, findWorkloads, type Manifest, nameOf, type PodSpec } from '../manifest.ts';
-import type { Rule } from './rule.ts';
+import {
+  type Container,
+  containersOf,
+  findWorkloads,
+  type Manifest,
+  nameOf,
+  type PodSpec,
+  type Rule,
+} from '../manifest.ts';
 
 /** Creates a rule about each container, including init containers. */
 function eachContainer(problem: (container: Container, pod: PodSpec) => string | undefined): Rule['find'] {
   return (manifests) =>
     findWorkloads(manifests).flatMap(({ manifest, pod }) =>
-      [...pod.containers, ...(pod.initContainers ?? [])].flatMap((container) => {
+      containersOf(pod).flatMap((container) => {
         const found = problem(container, pod);
         return found === undefined ? [] : [`${nameOf(manifest)}, container ${container.name}: ${found}`];
       }),

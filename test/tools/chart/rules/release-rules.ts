@@ -1,5 +1,14 @@
-import { findWorkloads, isOfKind, isSelected, type Manifest, nameOf, selectorOf, specOf } from '../manifest.ts';
-import type { Rule } from './rule.ts';
+import {
+  environmentOf,
+  findWorkloads,
+  isOfKind,
+  isSelected,
+  type Manifest,
+  nameOf,
+  type Rule,
+  selectorOf,
+  specOf,
+} from '../manifest.ts';
 
 const requiredLabels = ['name', 'instance', 'component', 'version', 'managed-by'].map(
   (one) => `app.kubernetes.io/${one}`,
@@ -43,14 +52,12 @@ const stopSeconds = 10;
 const reserveSeconds = 2;
 
 function findShortGrace(manifests: readonly Manifest[]): string[] {
-  const configMaps = new Map(manifests.filter(isOfKind('ConfigMap')).map((map) => [map.metadata.name, map.data ?? {}]));
   return findWorkloads(manifests).flatMap(({ manifest, component, pod }) => {
     const container = pod.containers.find(({ name }) => name === component);
     if (manifest.kind !== 'Deployment' || !container) return [];
-    const sources = (container.envFrom ?? []).map(({ configMapRef }) => configMaps.get(configMapRef?.name ?? ''));
-    const config: Record<string, string | undefined> = Object.assign({}, ...sources);
+    const delay = Number(environmentOf(container, manifests).get('SHUTDOWN_DELAY_SECONDS') ?? 0);
     const preStop = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
-    const needed = preStop + Number(config.SHUTDOWN_DELAY_SECONDS ?? 0) + stopSeconds + reserveSeconds;
+    const needed = preStop + delay + stopSeconds + reserveSeconds;
     const grace = pod.terminationGracePeriodSeconds ?? 30;
     return grace >= needed ? [] : [`${nameOf(manifest)}: ${grace} s of grace for ${needed} s of work`];
   });

@@ -4,11 +4,11 @@ import {
   isSelected,
   type Manifest,
   nameOf,
+  type Rule,
   selectorOf,
   specOf,
   type Workload,
 } from '../manifest.ts';
-import type { Rule } from './rule.ts';
 
 const selecting = new Set(['Service', 'NetworkPolicy', 'PodDisruptionBudget', 'PodMonitor']);
 

@@ -46,11 +46,8 @@ async function makeSchemas(folder: string): Promise<ResourceSchema[]> {
 
 /** Returns the folder with the schemas for kubeconform, and creates it if it is missing. Throws ToolError. */
 export async function provideSchemas(log: (line: string) => void): Promise<string> {
-  const sources = ['provide-schemas.ts', 'resource-schemas.ts', 'strict-schema.ts'];
-  const cache = cacheFolder(
-    'schemas',
-    sources.map((name) => new URL(name, import.meta.url)),
-  );
+  const sources = ['provide-schemas.ts', 'resource-schemas.ts'].map((name) => new URL(name, import.meta.url));
+  const cache = cacheFolder('schemas', sources);
   if (existsSync(cache)) return cache;
   log('making the schemas of Kubernetes and of the custom resources …');
   await mkdir(dirname(cache), { recursive: true });
