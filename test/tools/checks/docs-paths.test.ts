@@ -1,13 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { anchorsOf, findBrokenCitations, pagesHere } from './citations.ts';
 import { findUnknownNames } from './table-names.ts';
 
-const root = new URL('../../../', import.meta.url);
-const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
-const exists = (path: string) => existsSync(new URL(path, root));
+const read = (path: string) => readFileSync(path, 'utf8');
 
 /** Pages in which every code span that looks like a path must name a path of the repository. */
 const pathPages = [
@@ -15,19 +12,15 @@ const pathPages = [
   'CONTRIBUTING.md',
   'docs/architecture.md',
   'docs/adding-a-route.md',
+  'docs/operations.md',
   'docs/releasing.md',
   'docs/testing.md',
 ];
-const docsPages = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.md'))
-  .map((file) => `docs/${file}`);
+const docsPages = globSync('docs/**/*.md');
 /** Every file that a clone has. */
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-  cwd: fileURLToPath(root),
-  encoding: 'utf8',
-})
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
   .split('\n')
-  .filter((path) => path !== '' && exists(path));
+  .filter((path) => existsSync(path));
 /** Pages whose links to files and headings must have a target. */
 const linkPages = files.filter((path) => path.endsWith('.md'));
 
@@ -55,16 +48,16 @@ function linksIn(page: string): string[] {
 
 function isGood(link: string, from: string): boolean {
   const [file = '', anchor] = link.split('#');
-  const target = file === '' ? from : new URL(file, new URL(from, root)).pathname.slice(root.pathname.length);
-  if (!exists(target)) return false;
-  if (anchor === undefined || statSync(new URL(target, root)).isDirectory()) return true;
+  const target = file === '' ? from : `.${new URL(file, `file:///${from}`).pathname}`;
+  if (!existsSync(target)) return false;
+  if (anchor === undefined || statSync(target).isDirectory()) return true;
   return anchorsOf(read(target)).has(anchor);
 }
 
 describe('names of files, headings and rules in pages', () => {
   test.each(pathPages)('paths in %s exist', (page) => {
     const paths = pathsIn(read(page));
-    expect(paths.filter((path) => !exists(path))).toEqual([]);
+    expect(paths.filter((path) => !existsSync(path))).toEqual([]);
   });
 
   test.each(linkPages)('links in %s lead to existing files and headings', (page) => {
@@ -95,7 +88,7 @@ describe('names of files, headings and rules in pages', () => {
   });
 
   test('a missing path and a missing heading are found', () => {
-    expect(pathsIn('see `libs/nothing/src/gone.ts`').filter((path) => !exists(path))).toEqual([
+    expect(pathsIn('see `libs/nothing/src/gone.ts`').filter((path) => !existsSync(path))).toEqual([
       'libs/nothing/src/gone.ts',
     ]);
     expect(isGood('operations.md#no-such-heading', 'docs/README.md')).toBe(false);

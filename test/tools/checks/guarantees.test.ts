@@ -1,9 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { shownIn, testsPage } from '../generate/guarantees.ts';
-
-const root = new URL('../../../', import.meta.url);
-const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
 const guarantee = (key: string) => `## Codes\n\n- A code works once[†](guarantees-tests.md#${key})\n`;
 const tag = (key: string) => `\n  // guarantees: ${key}\n  test('a code is used once', async () => {});\n`;
@@ -26,13 +22,4 @@ describe('docs/guarantees.md', () => {
   ])('%s is an error', (_, key, source, message) => {
     expect(() => testsPage(guarantee(key), shownIn('a.test.ts', source))).toThrow(message);
   });
-});
-
-test('docs/operations.md names only existing test files and runbooks', () => {
-  const operations = read('docs/operations.md');
-  const tests = [...operations.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, file = '']) => file);
-  const runbooks = [...operations.matchAll(/\]\((runbooks\/\w+\.md)\)/g)].map(([, file = '']) => `docs/${file}`);
-  expect(tests.length).toBeGreaterThan(2);
-  expect(runbooks.length).toBeGreaterThan(20);
-  expect([...tests, ...runbooks].filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
 });

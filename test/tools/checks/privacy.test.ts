@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describeAll, type StoredFields, storedFields } from '@auth-account/stores/stored-fields';
 import { expect, test } from '@jest/globals';
 
-const page = readFileSync(new URL('../../../docs/privacy.md', import.meta.url), 'utf8');
+const page = readFileSync('docs/privacy.md', 'utf8');
 const rowsOfPage = page.split('\n').filter((line) => line.startsWith('| `'));
 
 // guarantees: fields-documented

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { reactions } from '@auth-account/client/reactions';
 import { expect, test } from '@jest/globals';
 
-const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(path, 'utf8');
 
 interface Row {
   readonly reaction: { readonly type: string };

@@ -1,10 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import * as generate from '../generate/generators.ts';
 import * as check from './checks.ts';
 
-const root = new URL('../../../', import.meta.url);
-const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const read = (path: string) => readFileSync(path, 'utf8');
 const readJson = <T>(path: string): T => JSON.parse(read(path));
 const scriptsIn = (manifest: string) => readJson<{ scripts?: Record<string, string> }>(manifest).scripts ?? {};
 
@@ -25,11 +24,10 @@ const namesOf: Readonly<Record<string, readonly string[]>> = {
 
 /** Returns the files in which people read commands, which are the pages, and the programs with their comments. */
 function readers(): string[] {
-  const below = ['docs', 'charts', 'k8s', 'libs', 'services', 'test'].flatMap((folder) =>
-    readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
-  );
-  const own = below.filter((path) => !path.includes('node_modules') && path !== 'test/tools/checks/scripts.test.ts');
-  return ['README.md', 'CONTRIBUTING.md', '.ci/run', ...own.filter((path) => /\.(md|ts|mjs|sh|ya?ml|mod)$/.test(path))];
+  const forms = '{docs,charts,k8s,libs,services,test}/**/*.{md,ts,mjs,sh,yaml,yml,mod}';
+  const own = globSync(forms, { exclude: (name) => name === 'node_modules' });
+  const others = own.filter((path) => path !== 'test/tools/checks/scripts.test.ts');
+  return ['README.md', 'CONTRIBUTING.md', '.ci/run', ...others];
 }
 
 /** Matches `npm run NAME` and, for a script that takes a name, the word after it. */
