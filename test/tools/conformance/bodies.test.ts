@@ -86,32 +86,19 @@ test.each(names)(
 
 test('the generated bodies get past the first check, and as many were sent as planned', () => {
   const seen = [...statuses.keys()];
-  expect(seen).toEqual(
-    expect.arrayContaining([
-      'registerAccount 201',
-      'registerAccount 409',
-      'registerAccount 422',
-      'logIn 200',
-      'logIn 401',
-    ]),
-  );
-  expect(seen).toEqual(
-    expect.arrayContaining([
-      'refreshTokens 200',
-      'refreshTokens 401',
-      'logOut 404',
-      'logOut 422',
-      'listPublicKeys 200',
-    ]),
-  );
+  for (const [name, wanted] of Object.entries({
+    registerAccount: [201, 409, 422],
+    logIn: [200, 401],
+    refreshTokens: [200, 401],
+    logOut: [404, 422],
+    listPublicKeys: [200],
+  })) {
+    expect(seen).toEqual(expect.arrayContaining(wanted.map((status) => `${name} ${status}`)));
+  }
   expect(seen.some((key) => key.endsWith(' 413'))).toBe(true);
   expect(sent).toBeGreaterThanOrEqual(bodiesEach * names.length);
   if (process.env.CONFORMANCE_BODIES !== undefined) {
-    console.info(
-      `${sent} bodies: ${[...statuses]
-        .sort()
-        .map(([key, count]) => `${key}: ${count}`)
-        .join(', ')}`,
-    );
+    const counts = [...statuses].sort().map(([key, count]) => `${key}: ${count}`);
+    console.info(`${sent} bodies: ${counts.join(', ')}`);
   }
 });

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { type CloseReason, closeCodes } from '@auth-account/contracts';
 import { type ApiDriver, apiAt, drive } from '../../support/api/api-driver.ts';
@@ -18,16 +19,14 @@ export function milliseconds(from: number, to: number): string {
 /** Waits for the stream's end, shows it, and throws if it has another reason. */
 export async function showClose(stream: StreamClient, reason: CloseReason): Promise<void> {
   const answeredAt = performance.now();
-  const closed = await Promise.race([stream.closed, rejectLater('the stream did not close within 60 s', 60_000)]);
+  const late = pause(60_000, undefined, { ref: false }).then(() =>
+    Promise.reject(new Error('it did not close in 60 s')),
+  );
+  const closed = await Promise.race([stream.closed, late]);
   const after = milliseconds(answeredAt, closed.at);
   show('closed', `${closed.code} ${closed.reason}, ${after} after the answer (below zero: before it)`);
   const isRight = closed.code === closeCodes[reason] && closed.reason === reason;
   if (!isRight) throw new Error(`expected ${closeCodes[reason]} ${reason}`);
-}
-
-/** Rejects with the message after the time, unless the process ends before. */
-function rejectLater(message: string, ms: number): Promise<never> {
-  return new Promise((_resolve, reject) => setTimeout(() => reject(new Error(message)), ms).unref());
 }
 
 /** Creates a driver of the api that prints requests and answers. */

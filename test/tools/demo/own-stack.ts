@@ -4,9 +4,42 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { redisKeys, workerOptions } from '@auth-account/redis';
+import { Redis } from 'ioredis';
+import { MongoClient } from 'mongodb';
 import { startReceiver } from '../../support/worker/worker-receiver.ts';
-import { apiUrl as api, type DemoStack, pollArrivals } from './demo-stack.ts';
-import { type OwnServices, startOwnServices } from './own-services.ts';
+import { apiUrl as api, type DemoStack, poll, pollArrivals } from './demo-stack.ts';
+import { startExampleConsumer } from './example-consumer.ts';
+
+const { LOCAL_MONGO_PORT = '27117', LOCAL_REDIS_PORT = '6479', KEY_PREFIX = 'auth' } = process.env;
+const { MONGODB_URI = `mongodb://127.0.0.1:${LOCAL_MONGO_PORT}/?replicaSet=rs0` } = process.env;
+const { REDIS_URL = `redis://127.0.0.1:${LOCAL_REDIS_PORT}` } = process.env;
+
+/** Opens the example consumer on the stack's servers, with a separate database. */
+async function startOwnServices(subscriber: string) {
+  const mongo = new MongoClient(MONGODB_URI);
+  const redis = new Redis(REDIS_URL, workerOptions());
+  redis.on('error', (error) => console.error(`the example consumer has no Redis: ${error.message}`));
+  const lines: string[] = [];
+  const consumer = await startExampleConsumer({
+    mongo,
+    db: mongo.db('kitchen'),
+    redis,
+    keys: redisKeys(KEY_PREFIX),
+    subscriber,
+    say: (line) => lines.push(line),
+  });
+  return {
+    /** Resolves with the consumer's message about the group. Rejects if there is none within 60 s. */
+    waitForLine: (groupId: string) =>
+      poll("the consumer's message", () => lines.find((said) => said.endsWith(groupId))),
+    async close() {
+      await consumer.close();
+      redis.disconnect();
+      await mongo.close();
+    },
+  };
+}
 
 /**
  * Starts a stack that ends with the story. It has separate data, and the demo's subscribers, which are a webhook and a
@@ -28,7 +61,7 @@ export async function startOwn(): Promise<DemoStack> {
     detached: true,
   });
   const exited = once(up, 'exit');
-  let ownServices: OwnServices | undefined;
+  let ownServices: Awaited<ReturnType<typeof startOwnServices>> | undefined;
   const close = async () => {
     await ownServices?.close();
     if (up.exitCode === null) up.kill('SIGTERM');

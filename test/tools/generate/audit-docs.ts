@@ -1,16 +1,14 @@
 import { countsOf, labelOf } from '../../../services/api/src/audit/audit-counters.ts';
 import { type AuditRow, counterTable } from '../../../services/api/src/audit/audit-row.ts';
 import { type AuditEventName, auditEvents } from '../../../services/api/src/audit/events.ts';
-import { generateSections, toTable } from './page-sections.ts';
+import { code, generateSections, toTable } from './page-sections.ts';
 
 /** Writes the table of docs/audit.md from the api's table of audit events. With --check it only compares. */
-
-const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
 
 function sampledText({ reasons = {}, sampled = [] }: AuditRow): string {
   if (sampled.length === 0) return '';
   const isAll = sampled.length === Object.keys(reasons).length;
-  return ` [Sampled](#sampled-events)${isAll ? '' : `: ${quoted(sampled)}`}.`;
+  return ` [Sampled](#sampled-events)${isAll ? '' : `: ${sampled.map(code).join(', ')}`}.`;
 }
 
 function counterText(name: AuditEventName, row: AuditRow): string {

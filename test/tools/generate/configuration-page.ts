@@ -5,7 +5,7 @@ import { consoleConfig } from '../../../services/console/src/config.ts';
 import { pushGatewayConfig } from '../../../services/push-gateway/src/config.ts';
 import { workerConfig } from '../../../services/worker/src/config.ts';
 import { topics } from './configuration-topics.ts';
-import { toTable } from './page-sections.ts';
+import { code, toTable } from './page-sections.ts';
 
 const SERVICES = { api: apiConfig, 'push-gateway': pushGatewayConfig, worker: workerConfig };
 const SCHEMAS = { ...SERVICES, console: consoleConfig, migrate: migrateConfig };
@@ -23,8 +23,6 @@ function allRows(): Row[] {
     return same.slice(0, 1).map((row) => ({ ...row, services }));
   }).flat();
 }
-
-const code = (text: string) => `\`${text}\``;
 
 function table(rows: readonly Row[]): string {
   const withDefault = rows.some(({ required }) => !required);

@@ -33,6 +33,9 @@ export function generateFile(path: string, text: string, generator: string): voi
   }
 }
 
+/** Returns a code span. */
+export const code = (text: string) => `\`${text}\``;
+
 /** Returns a table in Markdown. */
 export function toTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const lines = [head, head.map(() => '---'), ...rows];

@@ -1,10 +1,8 @@
 import { knownQueries } from '../queries/known-queries.ts';
 import { shardKeys } from '../queries/shard-keys.ts';
-import { generateSections, toTable } from './page-sections.ts';
+import { code, generateSections, toTable } from './page-sections.ts';
 
 /** Writes the tables of shard keys and queries into docs/scaling.md. */
-
-const code = (text: string) => `\`${text}\``;
 
 function shardKeyTable(): string {
   const rows = Object.entries(shardKeys).map(([name, { key, slotFrom, why, changes }]) => {

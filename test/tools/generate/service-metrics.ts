@@ -27,46 +27,39 @@ export interface ServiceMetrics {
   readonly text: string;
 }
 
-/**
- * Returns the metrics of each service and of the canary, from their definitions, with the metrics of process and event
- * loop.
- */
-export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
-  const api = createMetrics({ service: 'api' });
-  const gateway = createMetrics({ service: 'push-gateway' });
-  const worker = createMetrics({ service: 'worker' });
-  const console = createMetrics({ service: 'console' });
-  const probe = createMetrics({ service: 'probe' });
-  createApiMetrics(api, ['apple']);
-  createPushMetrics(gateway, () => 0);
-  createWorkerMetrics(worker, ['analytics'], ['apple']);
-  createBacklogGauges(worker.registry, [], () => undefined);
-  for (const name of workGaugeNames) createWorkGauge(worker.registry, name, () => undefined);
-  createConsoleMetrics(console);
-  createProbeMetrics(probe, () => new Date());
-  const all = [
-    { job: 'auth-api', metrics: api },
-    { job: 'auth-push-gateway', metrics: gateway },
-    { job: 'auth-worker', metrics: worker },
-    { job: 'auth-console', metrics: console },
-    { job: 'auth-probe', metrics: probe },
-  ];
+type Metrics = ReturnType<typeof createMetrics>;
+
+/** Functions by service, the last of which is the canary, that define its metrics. */
+const definitions: Readonly<Record<string, (metrics: Metrics) => void>> = {
+  api: (metrics) => createApiMetrics(metrics, ['apple']),
+  'push-gateway': (metrics) => createPushMetrics(metrics, () => 0),
+  worker(metrics) {
+    createWorkerMetrics(metrics, ['analytics'], ['apple']);
+    createBacklogGauges(metrics.registry, [], () => undefined);
+    for (const name of workGaugeNames) createWorkGauge(metrics.registry, name, () => undefined);
+  },
+  console: createConsoleMetrics,
+  probe: (metrics) => createProbeMetrics(metrics, () => new Date()),
+};
+
+/** Returns the metrics of each service from their definitions, with the metrics of process and event loop. */
+export function findServiceMetrics(): Promise<ServiceMetrics[]> {
   return Promise.all(
-    all.map(async ({ job, metrics }) => {
+    Object.entries(definitions).map(async ([service, define]) => {
+      const metrics = createMetrics({ service });
+      define(metrics);
       metrics.watchReadiness(async () => true);
       const described = await describe(metrics.registry); // first, because rendering renames counters
       const { body: text } = await metrics.render(undefined);
-      return { job, metrics: described, text };
+      return { job: `auth-${service}`, metrics: described, text };
     }),
   );
 }
 
-type Registry = ReturnType<typeof createMetrics>['registry'];
-
 /** Fields that prom-client's types leave out. */
 type WithLabelNames = { readonly labelNames: readonly string[] };
 
-async function describe(registry: Registry): Promise<DefinedMetric[]> {
+async function describe(registry: Metrics['registry']): Promise<DefinedMetric[]> {
   const described = await registry.getMetricsAsJSON();
   return described.map(({ name, type, help, values }) => {
     const { labelNames } = registry.getSingleMetric(name) as unknown as WithLabelNames;

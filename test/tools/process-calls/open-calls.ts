@@ -8,18 +8,14 @@ export interface CalledProcess<C extends Record<keyof C, (...args: never[]) => u
   close(): Promise<void>;
 }
 
-export interface CallsOptions {
-  /** Variables beside those of the present process. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Limit for a call, by default 90 s. */
-  readonly limitMs?: number;
-}
-
-/** Starts the process by a command. It ends when its stdin ends. */
+/**
+ * Starts the process by a command. It ends when its stdin ends. `env`: variables beside those of the present process;
+ * `limitMs`: limit for a call.
+ */
 export function openCalls<C extends Record<keyof C, (...args: never[]) => unknown>>(
   program: string,
   args: readonly string[],
-  { env = {}, limitMs = 90_000 }: CallsOptions = {},
+  { env = {}, limitMs = 90_000 }: { readonly env?: Readonly<Record<string, string>>; readonly limitMs?: number } = {},
 ): CalledProcess<C> {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } });
   const exited = once(child, 'exit');

@@ -15,15 +15,9 @@ const USAGE = `Usage: npm run release -- VERSION [options]
 
 const versionForm = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 
-function compareVersions(one: string, other: string): number {
-  const [first, second] = [one, other].map((version) => version.split('.').map(Number));
-  const differences = (first ?? []).map((part, index) => part - (second?.[index] ?? 0));
-  return differences.find((difference) => difference !== 0) ?? 0;
-}
-
 function assertHigher(root: string, version: string): void {
   const from = currentVersion(root);
-  const order = compareVersions(version, from);
+  const order = version.localeCompare(from, 'en', { numeric: true });
   if (order === 0 && !isReleased(root, version)) return;
   if (order <= 0) throw new Error(`${version} is not higher than ${from}, the present version.`);
 }

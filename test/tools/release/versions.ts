@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 type Dependencies = Readonly<Record<string, string>>;
 
@@ -33,13 +33,8 @@ export function currentVersion(root: string): string {
 /** Returns the folders of the workspaces, relative to the root. '' is the root itself. */
 function packageFolders(root: string): string[] {
   const { workspaces = [] } = readJson<Manifest>(root, 'package.json');
-  const folders = workspaces.flatMap((pattern) => {
-    if (!pattern.endsWith('/*')) return [pattern];
-    const parent = pattern.slice(0, -2);
-    const entries = readdirSync(join(root, parent), { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${parent}/${name}`);
-  });
-  return ['', ...folders.toSorted()];
+  const manifests = workspaces.flatMap((pattern) => globSync(`${pattern}/package.json`, { cwd: root }));
+  return ['', ...manifests.map((path) => dirname(path)).toSorted()];
 }
 
 const manifestOf = (folder: string) => (folder === '' ? 'package.json' : `${folder}/package.json`);

@@ -1,8 +1,11 @@
 import { readValueEntries, type ValueEntry } from './chart/value-entries.ts';
-import { describeValueType } from './chart/values-schema.ts';
-import { generateSections, toTable } from './page-sections.ts';
+import { describeValueType, toValuesSchema } from './chart/values-schema.ts';
+import { generateFile, generateSections, toTable } from './page-sections.ts';
 
-/** Writes the tables of values in the chart's README from values.yaml and its comments. With --check it only compares. */
+/**
+ * Writes the chart's values.schema.json and the tables of values in its README from values.yaml and its comments, and the
+ * schema also from the services' configuration schemas. With --check it only compares.
+ */
 
 /** Returns the keys that have a description. Keys below such a key belong to its default. */
 function described(entry: ValueEntry): ValueEntry[] {
@@ -29,4 +32,6 @@ const groups = entries.filter(({ description }) => description === undefined);
 const values = [section('General', general), ...groups.map((entry) => section(entry.key, described(entry)))].join(
   '\n\n',
 );
-generateSections({ page: 'charts/auth-account/README.md', generator: 'chart-readme', sections: { values } });
+generateSections({ page: 'charts/auth-account/README.md', generator: 'chart', sections: { values } });
+const schema = JSON.stringify(toValuesSchema(entries), null, 2);
+generateFile('charts/auth-account/values.schema.json', `${schema}\n`, 'chart');
