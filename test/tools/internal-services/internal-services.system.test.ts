@@ -1,15 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findFreePort } from '@auth-account/local-stack';
-import { createAccessTokenSigner, generateSigningKey, loadKeyFile } from '@auth-account/tokens';
+import { loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT } from 'jose';
 import { logOut, newSession } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
+import { createForger, type Forger } from '../../support/api/token-forger.ts';
 import { type Answer, send } from '../../support/http-client.ts';
 import { startTamperingProxy, type TamperingProxy } from '../../support/stores/tampering-proxy.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
@@ -18,7 +19,6 @@ import {
   audience,
   issuer,
   openVerifierFixture,
-  someClaims,
   type VerifierFixture,
 } from '../../support/verifier/verifier-fixture.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
@@ -66,6 +66,7 @@ described('the resource server in %s', (language) => {
   let dir: string;
   let base: string;
   let program: ChildProcess;
+  let forger: Forger;
 
   beforeAll(async () => {
     fixture = await openVerifierFixture();
@@ -79,6 +80,8 @@ described('the resource server in %s', (language) => {
     const own = { ISSUER: issuer, AUDIENCE: audience, REACHED_AT: proxy.base, CREDENTIAL_FILE: credential, PORT: port };
     program = spawn(command, args, { env: { ...process.env, ...own }, stdio: 'inherit' });
     base = `http://127.0.0.1:${port}`;
+    const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
+    forger = createForger({ key: keys[0], issuer, audience, sessionId: randomUUID(), at: at() });
     const { access_token } = await newSession(fixture.api);
     await eventually('the resource server to accept a token', async () => (await ask(access_token)).status === 200);
   }, 600_000);
@@ -99,77 +102,45 @@ described('the resource server in %s', (language) => {
   };
   const invalid = [401, 'IAD_JWT_ACCESS_INVALID'];
 
-  /** Signs a token with the service's key; `change` overrides the default settings. */
-  async function signed(
-    change: { audience?: string; issuer?: string; ttlSeconds?: number; age?: number } = {},
-    proof: { acr?: string; auth_time?: number } = {},
-  ) {
-    const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
-    const { age = 0, ...settings } = change;
-    const options = { keys, issuer, audience, ttlSeconds: 600, ...settings } as const;
-    const sign = createAccessTokenSigner({ ...options, now: () => Date.now() - age * 1_000 });
-    return sign({ ...someClaims, ...proof });
-  }
+  const at = (age = 0) => Math.floor(Date.now() / 1_000) - age;
+  /** Returns a token with these claims beside the right ones, signed by the service's key. */
+  const signed = (claims: object = {}) => forger.signed(forger.header, { ...forger.claims, ...claims });
 
   test('a resource server accepts a good token and names its user', async () => {
     const { access_token, user_id, home_group_id } = await newSession(fixture.api);
     const { status, text } = await ask(access_token);
     expect([status, JSON.parse(text)]).toEqual([200, { user_id, home_group_id }]);
-    expect((await ask(await signed())).status).toBe(200);
+    expect((await ask(signed())).status).toBe(200);
   });
 
   test('a resource server distinguishes an expired token from an invalid one', async () => {
-    expect(await verdict(await signed({ age: 700 }))).toEqual([401, 'IAD_JWT_ACCESS_EXPIRED']);
+    expect(await verdict(signed({ iat: at(700), exp: at(100) }))).toEqual([401, 'IAD_JWT_ACCESS_EXPIRED']);
   });
 
   test.each<[string, () => string | Promise<string>]>([
     ['no token', () => ''],
     ['nonsense', () => 'abc'],
-    ['another audience', () => signed({ audience: 'elsewhere' })],
-    ['another issuer', () => signed({ issuer: 'https://elsewhere.example' })],
-    ['a life longer than any revocation is remembered', () => signed({ ttlSeconds: 3_600 })],
-    ['a date in the future', () => signed({ age: -300 })],
-    ['another signature', async () => (await signed()).replace(/.{10}$/, 'AAAAAAAAAA')],
-    ['changed claims', async () => (await signed()).replace(/\.(.{20})/, '.AAAAAAAAAAAAAAAAAAAA')],
-    [
-      'no signature',
-      async () => {
-        const token = await signed();
-        const header = { ...decodeProtectedHeader(token), alg: 'none' };
-        return `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${token.split('.')[1]}.`;
-      },
-    ],
+    ['another audience', () => signed({ aud: 'elsewhere' })],
+    ['another issuer', () => signed({ iss: 'https://elsewhere.example' })],
+    ['a life longer than any revocation is remembered', () => signed({ exp: at(-3_600) })],
+    ['a date in the future', () => signed({ iat: at(-300), exp: at(-900) })],
+    ['another signature', () => signed().replace(/.{10}$/, 'AAAAAAAAAA')],
+    ['changed claims', () => signed().replace(/\.(.{20})/, '.AAAAAAAAAAAAAAAAAAAA')],
+    ['no signature', () => forger.sealed({ ...forger.header, alg: 'none' }, forger.claims, '')],
     [
       'the key of somebody else',
-      async () => {
-        const keys = { keys: [await generateSigningKey('ES256')] } as const;
-        return createAccessTokenSigner({ keys, issuer, audience, ttlSeconds: 600 })(someClaims);
-      },
+      () => forger.signed({ ...forger.header, kid: 'retired' }, forger.claims, forger.retired),
     ],
     [
       'the public key as a secret (HS256)',
-      async () => {
-        const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'));
-        const [{ kid, x }] = keys;
-        const header = { alg: 'HS256', typ: 'at+jwt', kid };
-        const token = new SignJWT({ ...someClaims, sub: 'u', iss: issuer, aud: audience }).setProtectedHeader(header);
-        return token
-          .setIssuedAt()
-          .setExpirationTime('5m')
-          .sign(Buffer.from(String(x), 'base64url'));
-      },
+      () =>
+        forger.hmac(
+          { ...forger.header, alg: 'HS256' },
+          forger.claims,
+          Buffer.from(String(forger.material.key.x), 'base64url'),
+        ),
     ],
-    [
-      'another typ',
-      async () => {
-        const token = await signed();
-        const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
-        const { kid } = decodeProtectedHeader(token);
-        const key = await importJWK({ ...keys.find((entry) => entry.kid === kid) }, 'ES256');
-        const header = { alg: 'ES256', typ: 'JWT', kid: String(kid) };
-        return new SignJWT(decodeJwt(token)).setProtectedHeader(header).sign(key);
-      },
-    ],
+    ['another typ', () => forger.signed({ ...forger.header, typ: 'JWT' }, forger.claims)],
     [
       'a statement of the feed',
       async () => {
@@ -185,8 +156,8 @@ described('the resource server in %s', (language) => {
   /** Removes what only a bearer with two factors of the last 300 s may remove. */
   const remove = async (proof: { acr?: string; age?: number }) => {
     const { age, ...level } = proof;
-    const auth_time = age === undefined ? {} : { auth_time: Math.floor(Date.now() / 1_000) - age };
-    return ask(await signed({}, { ...level, ...auth_time }), 'DELETE');
+    const auth_time = age === undefined ? {} : { auth_time: at(age) };
+    return ask(signed({ ...level, ...auth_time }), 'DELETE');
   };
 
   test('a resource server accepts two recent factors', async () => {
@@ -207,7 +178,7 @@ described('the resource server in %s', (language) => {
     ]);
     const details = { max_age: 300, acr_values: '2' };
     expect(JSON.parse(text)).toMatchObject({ error_code: 'ERR-STEP-UP-REQUIRED', details });
-    expect((await ask(await signed({}, { acr: proof.acr ?? '1' }))).status).toBe(200);
+    expect((await ask(signed({ acr: proof.acr ?? '1' }))).status).toBe(200);
   });
 
   test('a resource server refuses a token after its logout', async () => {
