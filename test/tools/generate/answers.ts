@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
 /** A test with the public report that it answers. */
 interface Answer {
   readonly report: string;
@@ -12,6 +15,13 @@ interface Answer {
 const tagForm = /^ *\/\/ answers: (\S.*), (https:\/\/\S+)\n((?: *\/\/ (?!answers:|guarantees:)\S.*\n)+)/;
 /** Matches the test below its tags, up to its title. */
 const testForm = /^(?: *\/\/.*\n)* *test(?:\.concurrent)?(?:\.each(?:<[^\n]*?>)?\([\s\S]*?\))?\(\s*(['"`])(.+?)\1,/;
+
+/** Returns the path and text of each test file. */
+export function readTests() {
+  const git = ['ls-files', '--cached', '--others', '--exclude-standard', '*.test.ts'];
+  const files = execFileSync('git', git, { encoding: 'utf8' }).trim().split('\n');
+  return files.map((file) => [file, readFileSync(file, 'utf8')] as const);
+}
 
 /** Returns the title of the test that is directly below a tag. */
 export const titleBelow = (source: string): string | undefined => testForm.exec(source)?.[2];
