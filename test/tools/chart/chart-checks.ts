@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { withFolder } from '../with-folder.ts';
 import { scoreExceptions, scoreSwitches } from './kube-score-exceptions.ts';
 import { isOfKind, parseManifests } from './manifest.ts';
 import { allRules } from './rules/all-rules.ts';
@@ -65,7 +65,7 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
   return {
     /** Lints and renders a set of values, and checks the result. */
     checkSet: (set: ValueSet) =>
-      withFolder(async (folder): Promise<Finding[]> => {
+      withFolder('chart', async (folder): Promise<Finding[]> => {
         const [linting, rendering] = await Promise.all([lint(set), render('--values', set.file)]);
         const linted = { check: 'lint', problem: problemOf(linting) };
         const rendered = { check: 'template', problem: problemOf(rendering) };
@@ -87,7 +87,7 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
 
     /** Renders a set of values that must be refused. */
     checkRefused: ({ title, values, message }: RefusedSet, minimal: ValueSet) =>
-      withFolder(async (folder): Promise<Finding> => {
+      withFolder('chart', async (folder): Promise<Finding> => {
         const file = join(folder, 'values.yaml');
         await writeFile(file, stringify(values));
         const { isRight, output } = await render('--values', minimal.file, '--values', file);
@@ -116,14 +116,4 @@ function criticalsIn(output: string): string {
 function checkRules(manifests: ReturnType<typeof parseManifests>): string | undefined {
   const problems = allRules.flatMap(({ title, find }) => find(manifests).map((found) => `${title}: ${found}`));
   return problems.length > 0 ? problems.join('\n') : undefined;
-}
-
-/** Runs the work with a temporary folder, which is removed afterwards. */
-async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'auth-account-chart-'));
-  try {
-    return await use(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { withFolder } from '../with-folder.ts';
 import { cacheFolder } from './cache-folder.ts';
 import { run } from './run.ts';
 
@@ -55,23 +55,20 @@ async function buildTool(tool: Tool, log: (line: string) => void): Promise<strin
   const cache = cacheOf(tool);
   const start = performance.now();
   log(`building ${tool} by Go …`);
-  const copy = await mkdtemp(join(tmpdir(), 'auth-account-tool-'));
   // The machine's own GOFLAGS could forbid what is needed here. `-s -w` leaves out data for debuggers.
   const env = { ...process.env, GOBIN: cache, GOFLAGS: '-mod=readonly -buildvcs=false -trimpath -modcacherw' };
-  const go = async (...args: string[]) => {
-    const { isRight, output, stdout } = await run('nice', ['go', ...args], { cwd: copy, env });
+  const go = async (cwd: string, ...args: string[]) => {
+    const { isRight, output, stdout } = await run('nice', ['go', ...args], { cwd, env });
     if (isRight) return stdout;
     const advice = `Install ${tool}, or Go 1.21 or later with access to a Go module proxy.`;
     throw new ToolError(`${tool} is not on the PATH and could not be built. ${advice}\n${output.slice(-2_000)}`);
   };
-  try {
-    const { Dir, Sum } = JSON.parse(await go('mod', 'download', '-json', module)) as { Dir: string; Sum: string };
+  await withFolder('tool', async (copy) => {
+    const { Dir, Sum } = JSON.parse(await go(copy, 'mod', 'download', '-json', module)) as { Dir: string; Sum: string };
     if (Sum !== sum) throw new Error(`${module} has the checksum ${Sum}, not ${sum}`);
     await cp(Dir, copy, { recursive: true });
-    await go('install', '-ldflags=-s -w', main);
-  } finally {
-    await rm(copy, { recursive: true, force: true });
-  }
+    await go(copy, 'install', '-ldflags=-s -w', main);
+  });
   log(`built ${tool} in ${((performance.now() - start) / 1_000).toFixed(0)} s`);
   return join(cache, tool);
 }

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cp, glob, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { realpathSync } from 'node:fs';
+import { cp, glob, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { findFolderLoops } from './folder-loops.ts';
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -121,14 +122,12 @@ const reported = (isWanted: (rule: string) => boolean) =>
     .sort();
 const isOfBiome = (rule: string) => rule === 'plugin' || rule.startsWith('lint/');
 
-let tree: string;
+const tree = realpathSync(temporaryFolder('boundaries'));
 beforeAll(async () => {
-  tree = await realpath(await mkdtemp(join(tmpdir(), 'boundaries-')));
   for (const [path, source] of Object.entries(files)) await write(path, source);
   for (const file of CONFIGURATION) await cp(join(PROJECT, file), join(tree, file));
   await symlink(join(PROJECT, 'node_modules'), join(tree, 'node_modules'));
 });
-afterAll(() => rm(tree, { recursive: true, force: true }));
 
 async function write(path: string, source: string): Promise<void> {
   await mkdir(join(tree, dirname(path)), { recursive: true });

@@ -1,12 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const cwd = mkdtempSync(join(tmpdir(), 'auth-account-commits-'));
-afterAll(() => rmSync(cwd, { recursive: true }));
-
+const cwd = temporaryFolder('commits');
 const run = (program: string, ...args: string[]) => spawnSync(program, args, { cwd, encoding: 'utf8' });
 const commit = (length: number) => {
   const author = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.com'];

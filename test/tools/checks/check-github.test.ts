@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'auth-account-github-'));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder('github');
 
 test('an action without its commit, a workflow without permissions, and an unreadable file are reported', () => {
   mkdirSync(join(root, '.github/workflows'), { recursive: true });

@@ -1,13 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
-/** Pages that a text of the repository may cite. */
-export interface Pages {
-  /** Returns true if the file or folder exists. */
-  exists(path: string): boolean;
-  hasAdr(number: string): boolean;
-  read(path: string): string;
-}
+const read = (path: string) => readFileSync(path, 'utf8');
 
 /** Returns the headings of a page, without the syntax of code and links. */
 function headingsOf(page: string): string[] {
@@ -64,11 +58,11 @@ function placesOf(page: string, from: string): string[] {
   return page.startsWith('.') ? [beside] : [page, `docs/${page}`, beside];
 }
 
-function findFault(match: RegExpExecArray, from: string, pages: Pages): string | undefined {
+function findFault(match: RegExpExecArray, from: string): string | undefined {
   const [whole, page = '', anchor, quoted = ''] = match;
-  const places = placesOf(page, from).filter((place) => pages.exists(place));
+  const places = placesOf(page, from).filter((place) => existsSync(place));
   if (places.length === 0) return `${whole}: there is no such page`;
-  const texts = places.map((place) => pages.read(place));
+  const texts = places.map(read);
   if (anchor !== undefined && !texts.some((text) => anchorsOf(text).has(anchor))) return `${whole}: no such anchor`;
   const headings = [...quoted.matchAll(/"([^"]+)"/g)].map(([, heading = '']) => heading.replace(/[.,]$/, ''));
   const isMissing = (heading: string) => !texts.some((text) => headingsOf(text).includes(heading));
@@ -77,20 +71,23 @@ function findFault(match: RegExpExecArray, from: string, pages: Pages): string |
 
 /**
  * Returns the faults in a text's citations, each with the citation first. A fault is a page or an ADR that does not
- * exist, a heading that the page lacks, or a heading of a text that is no file.
+ * exist in the working directory, a heading that the page lacks, or a heading of a text that is no file.
  *
  * Web addresses and standards (RFC 6455, section 4.4) are not checked.
  */
-export function findBrokenCitations(source: string, from: string, pages: Pages): string[] {
+export function findBrokenCitations(source: string, from: string): string[] {
   const isPage = from.endsWith('.md');
   const text = joinLines(source, isPage);
   const cited = [...text.matchAll(pageForm)].filter((match) => !isOfProgram(text, match, isPage));
   // In Go and Python, such quotes contain a program's texts.
   const names = /\.(?:go|py)$/.test(from) ? [] : [...text.matchAll(nameForm)];
-  const paths = [...text.matchAll(pathForm)].filter(([path]) => !path.endsWith('.md') && !pages.exists(path));
-  const adrs = [...text.matchAll(adrForm)].filter(([, number = '']) => !pages.hasAdr(number));
+  const paths = [...text.matchAll(pathForm)].filter(([path]) => !path.endsWith('.md') && !existsSync(path));
+  const decided = readdirSync('docs/adr');
+  const adrs = [...text.matchAll(adrForm)].filter(
+    ([, number]) => !decided.some((name) => name.startsWith(`${number}-`)),
+  );
   return [
-    ...cited.flatMap((match) => findFault(match, from, pages) ?? []),
+    ...cited.flatMap((match) => findFault(match, from) ?? []),
     ...names.map(([whole]) => `${whole}: names no file`),
     ...paths.map(([path]) => `${path}: there is no such file`),
     ...adrs.map(([whole]) => `${whole}: there is no such ADR`),
@@ -102,18 +99,8 @@ const textForm = /(?:\.(?:md|tsx?|[mc]?js|json|ya?ml|sh|tpl|py|go|html|txt)|Dock
 /** Matches files whose citations are broken on purpose, and the lock file, which is long and has none. */
 const aside = /^(?:test\/tools\/checks\/docs-paths\.test\.ts|package-lock\.json)$/;
 
-/** Returns the pages of the working directory. */
-export function pagesHere(): Pages {
-  const adrs = readdirSync('docs/adr');
-  const read = (path: string) => readFileSync(path, 'utf8');
-  return { exists: existsSync, read, hasAdr: (number) => adrs.some((name) => name.startsWith(`${number}-`)) };
-}
-
 /** Returns the broken citations in these files of the working directory, each after the name of its file. */
 export function findBrokenInFiles(paths: readonly string[]): string[] {
-  const pages = pagesHere();
   const texts = paths.filter((path) => textForm.test(path) && !aside.test(path));
-  return texts.flatMap((path) =>
-    findBrokenCitations(pages.read(path), path, pages).map((fault) => `${path}: ${fault}`),
-  );
+  return texts.flatMap((path) => findBrokenCitations(read(path), path).map((fault) => `${path}: ${fault}`));
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { anchorsOf, findBrokenCitations, pagesHere } from './citations.ts';
+import { anchorsOf, findBrokenCitations } from './citations.ts';
 import { findUnknownNames } from './table-names.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
@@ -96,7 +96,7 @@ describe('names of files, headings and rules in pages', () => {
   });
 
   test('a citation of something outside, or of a missing heading, is found', () => {
-    expect(findBrokenCitations(comment, 'libs/stores/src/example.ts', pagesHere())).toEqual([
+    expect(findBrokenCitations(comment, 'libs/stores/src/example.ts')).toEqual([
       'docs/no-such-page.md: there is no such page',
       '../spec/family.md: there is no such page',
       'docs/push.md, "Frames of old": no such heading',

@@ -1,27 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** The folder of a project that is not installed, with a copy of the scripts. */
-let copy: string;
-beforeAll(() => {
-  copy = mkdtempSync(join(tmpdir(), 'auth-account-scripts-'));
-  cpSync('k8s', join(copy, 'k8s'), { recursive: true });
-});
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
+const copy = temporaryFolder('scripts');
+cpSync('k8s', join(copy, 'k8s'), { recursive: true });
 
 /** Runs a script with tools that record their calls. */
 function run(script: string, args: readonly string[], root = copy) {
   const called = join(copy, 'called');
-  rmSync(called, { force: true });
   writeFileSync(called, '');
   for (const tool of ['kubectl', 'buildah'])
     writeFileSync(join(copy, tool), `#!/bin/sh\necho "${tool} $*" >> '${called}'\nexit 1\n`, { mode: 0o755 });
   const env = { ...process.env, PATH: `${copy}:${process.env.PATH}` };
   const { status, stderr } = spawnSync(join(root, script), args, { encoding: 'utf8', env });
-  const calls = spawnSync('cat', [called], { encoding: 'utf8' }).stdout.trim().split('\n').filter(Boolean);
+  const calls = readFileSync(called, 'utf8').trim().split('\n').filter(Boolean);
   return { status, stderr, calls };
 }
 

@@ -1,9 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { withFolder } from '../with-folder.ts';
 import { checks, onRequest } from './checks.ts';
 
 /**
@@ -80,9 +81,8 @@ function print(name: string, { ok, seconds, output }: Outcome): void {
 /** Number of checks that run at the same time. Most of them use one core. */
 const lanes = Math.min(2, availableParallelism());
 
-async function runAll(): Promise<Count> {
+async function runAll(folder: string): Promise<Count> {
   const total: Count = { passed: 0, failed: 0 };
-  const folder = mkdtempSync(join(tmpdir(), 'auth-account-checks-'));
   const left = Object.keys(checks).toSorted((a, b) => Number(longest.includes(b)) - Number(longest.includes(a)));
 
   async function runNext(): Promise<void> {
@@ -94,7 +94,6 @@ async function runAll(): Promise<Count> {
     }
   }
   await Promise.all(Array.from({ length: lanes }, runNext));
-  rmSync(folder, { recursive: true });
   return total;
 }
 
@@ -112,7 +111,7 @@ const { values, positionals } = parseArgs({
   options: { output: { type: 'string' } },
   allowPositionals: true,
 });
-const counts = positionals.length > 0 ? positionals.map(runOne) : [await runAll()];
+const counts = positionals.length > 0 ? positionals.map(runOne) : [await withFolder('checks', runAll)];
 const total = counts.reduce((sum, { passed, failed }) => ({
   passed: sum.passed + passed,
   failed: sum.failed + failed,

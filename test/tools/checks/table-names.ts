@@ -1,13 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { AuditRow } from '../../../services/api/src/audit/audit-row.ts';
 import { auditEvents } from '../../../services/api/src/audit/events.ts';
 import { limitRules } from '../../../services/api/src/limits/limits-table.ts';
 import { actionRoles } from '../../../services/console/src/contract/roles.ts';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
-const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
-const find = (pattern: string) => globSync(pattern, { cwd: root }).sort();
+const read = (path: string) => readFileSync(path, 'utf8');
+const find = (pattern: string) => globSync(pattern).sort();
 
 const sources = find('{services/{push-gateway,worker},libs/operations}/src/**/*.ts').map(read).join('\n');
 /** Names of events that the other services and operations of operators write. */

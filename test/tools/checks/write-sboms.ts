@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleService, closureOf, packagesOf } from '@auth-account/bundle';
+import { withFolder } from '../with-folder.ts';
 
 /**
  * Writes a CycloneDX SBOM for each service, `reports/sbom/<service>.cdx.json`, with what its image holds: the packages
@@ -53,17 +53,14 @@ function askNpm(workspace: string): Sbom {
 }
 
 /** Returns the packages in the service's bundle and beside it, and the libraries in it, each as `name@version`. */
-async function partsOf(service: string): Promise<ReadonlySet<string>> {
-  const target = mkdtempSync(join(tmpdir(), 'sbom-'));
-  try {
+function partsOf(service: string): Promise<ReadonlySet<string>> {
+  return withFolder('sbom', async (target) => {
     const { outputs, inside, outside } = await bundleService(service, target);
     const sources = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
     const libraries = new Set(sources.flatMap((path) => /^libs\/[^/]+/.exec(path)?.[0] ?? []));
     const parts = [...inside, ...packagesOf(ROOT, closureOf(ROOT, outside)), ...[...libraries].map(manifestOf)];
     return new Set(parts.map(({ name, version }) => `${name}@${version}`));
-  } finally {
-    rmSync(target, { recursive: true });
-  }
+  });
 }
 
 /** Makes the service the root of the SBOM, in place of the project, and keeps only the service's parts. */

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { provideSeparately } from '../separate-install.ts';
+import { withFolder } from '../with-folder.ts';
 import { typeAssertions } from './assert-types.ts';
 
 /**
@@ -14,14 +14,13 @@ import { typeAssertions } from './assert-types.ts';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const document = join(root, 'docs/openapi.json');
-const work = mkdtempSync(join(tmpdir(), 'generated-clients-'));
 
 function run(command: string, args: readonly string[], cwd: string): void {
   execFileSync(command, args, { cwd, stdio: 'inherit' });
 }
 
 /** Generates and compiles the TypeScript types. */
-function generateTypes(): void {
+function generateTypes(work: string): void {
   const program = provideSeparately(join(here, 'install'), 'openapi-typescript/bin/cli.js');
   const directory = join(work, 'typescript');
   mkdirSync(directory);
@@ -32,16 +31,14 @@ function generateTypes(): void {
   run(process.execPath, [tsc, ...strict, '--ignoreConfig', join(directory, 'assertions.ts')], directory);
 }
 
-function generateKotlinAndSwift(): void {
+function generateKotlinAndSwift(work: string): void {
   cpSync(join(here, 'pom.xml'), join(work, 'pom.xml'));
   cpSync(join(here, 'kotlin'), join(work, 'kotlin'), { recursive: true });
   run('mvn', ['-B', '-q', '-ntp', `-Dopenapi=${document}`, 'compile'], work);
 }
 
-try {
-  generateTypes();
-  generateKotlinAndSwift();
-  console.log('Clients: types, Kotlin and Swift were generated; the types are exact, and the Kotlin client compiles');
-} finally {
-  rmSync(work, { recursive: true, force: true });
-}
+await withFolder('generated-clients', (work) => {
+  generateTypes(work);
+  generateKotlinAndSwift(work);
+});
+console.log('Clients: types, Kotlin and Swift were generated; the types are exact, and the Kotlin client compiles');

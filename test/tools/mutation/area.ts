@@ -31,13 +31,10 @@ export function area(
 }
 
 /** An area, with those of its parts that are to be measured, by their number. */
-export interface Choice {
-  readonly area: Area;
-  readonly parts: ReadonlyMap<number, Part>;
-}
+export type Choice = ReturnType<typeof chooseParts>[number];
 
 /** Returns the areas and parts that `only` names, such as `tokens,providers:4`. Throws if there is no such part. */
-export function chooseParts(areas: readonly Area[], only: string): Choice[] {
+export function chooseParts(areas: readonly Area[], only: string) {
   return only.split(',').map((choice) => {
     const [name, number] = choice.split(':');
     const chosen = areas.find((each) => each.name === name);

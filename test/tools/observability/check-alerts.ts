@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import { findServiceMetrics, type ServiceMetrics } from '../generate/service-metrics.ts';
+import { withFolder } from '../with-folder.ts';
 import { findHiddenMetrics } from './find-rule-faults.ts';
 import { findPromtool } from './provide-prometheus.ts';
 import { type Rule, readAlerts, readRules, rulesFolder } from './rule-file.ts';
@@ -52,9 +52,8 @@ function groupsFor(test: object) {
  * Returns true if the rules' unit tests pass. Each is run by promtool with the rules that it is about: with all of them
  * promtool takes ten times as long.
  */
-function testRules(promtool: string): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'auth-account-rules-'));
-  try {
+function testRules(promtool: string): Promise<boolean> {
+  return withFolder('rules', (folder) => {
     const files = testFiles.flatMap((name) => {
       const parsed: TestFile = parse(readFileSync(`${rules}tests/${name}`, 'utf8'));
       const { tests, group_eval_order: order, ...file } = parsed;
@@ -68,9 +67,7 @@ function testRules(promtool: string): boolean {
       });
     });
     return run(promtool, ['test', 'rules', ...files]);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Returns true if promtool finds no fault in any service's metrics. */
@@ -101,7 +98,7 @@ process.exitCode = isEachEndTested() && hidden.length === 0 ? 0 : 1;
 const promtool = await findPromtool('LEFT OUT: the alerts were not tested.');
 if (promtool !== undefined) {
   const areRight = run(promtool, ['check', 'rules', 'auth-account.rules.yaml']);
-  const doFire = testRules(promtool);
+  const doFire = await testRules(promtool);
   const areWellNamed = lintMetrics(promtool, services);
   if (!areRight || !doFire || !areWellNamed) process.exitCode = 1;
 }

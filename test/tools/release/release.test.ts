@@ -3,12 +3,13 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { currentVersion, releasePaths, versionProblems } from './versions.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = join(root, 'test/tools/release/release.ts');
-let original: string;
+const original = temporaryFolder('release');
 let copy: string;
 
 const gitIn = (cwd: string, ...args: string[]) => execFileSync('git', args, { cwd, encoding: 'utf8' });
@@ -20,7 +21,6 @@ const npmLs = () => spawnSync('npm', ['ls', '--package-lock-only', '--all'], { c
 
 /** Creates a repository with the files that a release changes. Each test gets a copy of it. */
 beforeAll(() => {
-  original = mkdtempSync(join(tmpdir(), 'release-'));
   for (const path of releasePaths(root)) cpSync(join(root, path), join(original, path));
   writeFileSync(join(original, 'CHANGELOG.md'), '# Changelog\n\n## [Unreleased]\n\n- Something new\n');
   gitIn(original, 'init', '--quiet');
@@ -33,7 +33,6 @@ beforeEach(() => {
 });
 
 afterEach(() => rmSync(copy, { recursive: true, force: true }));
-afterAll(() => rmSync(original, { recursive: true, force: true }));
 
 test('all versions of this checkout agree', () => {
   expect(versionProblems(root)).toEqual([]);

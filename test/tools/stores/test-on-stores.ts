@@ -49,11 +49,9 @@ export async function testOnStores({ stores, rest }: OwnOptions, jest: readonly 
   return exitCode;
 }
 
-const namesPaths = (rest: readonly string[]) => rest.some((each) => !each.startsWith('-') && each.includes('/'));
-
 /** Returns the suites to run. Paths among Jest's arguments replace them. */
 function chooseSuites(rest: readonly string[]): readonly string[] {
-  return namesPaths(rest) ? rest : [...suites, ...rest];
+  return rest.some((each) => !each.startsWith('-') && each.includes('/')) ? rest : [...suites, ...rest];
 }
 
 function countTests(results: readonly FileReport[], status: string): number {

@@ -70,7 +70,7 @@ async function runOnce(
   const { root } = options;
   const report = `${path}.json`;
   const config = join(root, 'stryker.config.json');
-  await writeFile(config, JSON.stringify(strykerOptions({ part, root, report, ranges })));
+  await writeFile(config, JSON.stringify(strykerOptions(part, root, report, ranges)));
   await rm(report, { force: true });
   await runStryker(config, `${path}.log`, options);
   return JSON.parse(await readFile(report, 'utf8')) as StrykerReport;

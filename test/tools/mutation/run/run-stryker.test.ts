@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { runStryker } from './run-stryker.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'run-stryker-'));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder('stryker');
 
 test('a run of Stryker that says again and again that it has tested as many mutants is ended', async () => {
   const stryker = join(root, 'still.mjs');

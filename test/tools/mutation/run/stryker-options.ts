@@ -1,16 +1,6 @@
 import { join } from 'node:path';
 import type { Part } from '../area.ts';
 
-export interface StrykerOptionsInput {
-  readonly part: Part;
-  /** The copy of the project, whose files Stryker changes. */
-  readonly root: string;
-  /** The path of Stryker's report. */
-  readonly report: string;
-  /** Ranges of static mutants (`file:line:column-line:column`), which need new modules; all other mutants if missing. */
-  readonly ranges?: readonly string[] | undefined;
-}
-
 /** The runtime for mutants that are active only while a test runs: the modules stay loaded. */
 const loaded = (root: string) => ({
   transform: {},
@@ -30,8 +20,12 @@ const transformed = (root: string) => ({
   testEnvironment: join(root, 'test/support/jest/bail-environment.cjs'),
 });
 
-/** Returns Stryker's options (its `stryker.config.json`) for a part. */
-export function strykerOptions({ part, root, report, ranges }: StrykerOptionsInput) {
+/**
+ * Returns Stryker's options (its `stryker.config.json`) for a part, whose files it changes in `root`, a copy of the
+ * project. Its report goes to the path `report`. `ranges`: of static mutants (`file:line:column-line:column`), which need
+ * new modules; all other mutants if missing.
+ */
+export function strykerOptions(part: Part, root: string, report: string, ranges?: readonly string[]) {
   return {
     mutate: ranges === undefined ? [part.sources, '!**/*.test.ts'] : [...ranges],
     ignoreStatic: ranges === undefined,
