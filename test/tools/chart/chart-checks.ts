@@ -2,9 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { withFolder } from '../with-folder.ts';
-import { scoreExceptions, scoreSwitches } from './kube-score-exceptions.ts';
+import { scoreExceptions } from './kube-score-exceptions.ts';
 import { isOfKind, parseManifests } from './manifest.ts';
-import { allRules } from './rules/all-rules.ts';
+import { environmentRules } from './rules/environment-rules.ts';
+import { keyRules } from './rules/key-rules.ts';
+import { podRules } from './rules/pod-rules.ts';
+import { releaseRules } from './rules/release-rules.ts';
+import { selectorRules } from './rules/selector-rules.ts';
 import { type Ran, run } from './run.ts';
 import { kubernetesVersion } from './schemas/provide-schemas.ts';
 import { chartFolder, type RefusedSet, type ValueSet } from './value-sets.ts';
@@ -26,6 +30,8 @@ interface CheckDependencies {
   readonly promtool: string | undefined;
 }
 
+/** We set only a request of CPU (ADR 0006). Limits of memory are still required. */
+const scoring = ['score', '--output-format', 'ci', '--ignore-container-cpu-limit'];
 const release = ['auth-account', chartFolder, '--namespace', 'auth'];
 /** Kinds of other projects' objects, in `extraObjects`, for which we have no schema. */
 const kindsOfOthers = 'BackendTrafficPolicy,ClientTrafficPolicy';
@@ -51,7 +57,7 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
   const score = (rendered: string, set: ValueSet) => {
     const exceptions = scoreExceptions.filter((one) => one.set === undefined || one.set === set.name);
     const ignored = exceptions.flatMap(({ test }) => ['--ignore-test', test]);
-    return run(tools['kube-score'], ['score', '--output-format', 'ci', ...scoreSwitches, ...ignored, rendered]);
+    return run(tools['kube-score'], [...scoring, ...ignored, rendered]);
   };
 
   const checkAlerts = async (manifests: ReturnType<typeof parseManifests>, folder: string): Promise<Finding[]> => {
@@ -112,6 +118,9 @@ function criticalsIn(output: string): string {
   const lines = output.split('\n').filter((line) => line.startsWith('[CRITICAL]'));
   return lines.length > 0 ? lines.join('\n') : output;
 }
+
+/** Rules for the result of every set of values, in addition to the checks by other tools. */
+export const allRules = [...podRules, ...environmentRules, ...keyRules, ...selectorRules, ...releaseRules];
 
 function checkRules(manifests: ReturnType<typeof parseManifests>): string | undefined {
   const problems = allRules.flatMap(({ title, find }) => find(manifests).map((found) => `${title}: ${found}`));

@@ -19,8 +19,10 @@ function secondsSince(start: number): string {
   return `${((performance.now() - start) / 1_000).toFixed(1).padStart(5)} s`;
 }
 
-/** Prints a line for a set, and the set's problems if there are any. */
-function report(title: string, findings: readonly Finding[], start: number): void {
+/** Runs the checks of a set, and prints a line for it, and its problems if there are any. */
+async function report(title: string, find: () => Promise<readonly Finding[]>): Promise<void> {
+  const start = performance.now();
+  const findings = await find();
   const failures = findings.filter(({ problem }) => problem !== undefined);
   count.failed += failures.length;
   count.passed += findings.length - failures.length;
@@ -45,19 +47,12 @@ async function checkChart(): Promise<void> {
   console.log(`helm: ${tools.helm}, kube-score: ${tools['kube-score']}; ready after ${secondsSince(begin).trim()}`);
 
   const sets = findValueSets();
-  for (const set of sets) {
-    const start = performance.now();
-    report(set.name, await checks.checkSet(set), start);
-  }
+  for (const set of sets) await report(set.name, () => checks.checkSet(set));
   const minimal = sets.find(({ name }) => name === 'minimal');
   if (sets.length < 10 || !minimal)
     throw new Error('The folder ci has not ten sets of values with one called "minimal".');
-  for (const refused of refusedSets) {
-    const start = performance.now();
-    report('', [await checks.checkRefused(refused, minimal)], start);
-  }
-  const start = performance.now();
-  report('suites', [await checks.checkSuites()], start);
+  for (const refused of refusedSets) await report('', async () => [await checks.checkRefused(refused, minimal)]);
+  await report('suites', async () => [await checks.checkSuites()]);
   console.log(`${count.passed} passed, ${count.failed} failed in ${secondsSince(begin).trim()}`);
   if (process.env.CHECK_REPORT) writeFileSync(process.env.CHECK_REPORT, JSON.stringify(count));
   process.exitCode = count.failed > 0 ? 1 : 0;

@@ -34,7 +34,8 @@ function migrateVariables(): Variable[] {
   return [...read(apiConfig).filter(({ name }) => name in common), ...read(migrateConfig)];
 }
 
-const variables: Readonly<Record<Component, readonly Variable[]>> = {
+/** Variables of each component's configuration schema, in the order of their declaration. */
+export const variables: Readonly<Record<Component, readonly Variable[]>> = {
   api: read(apiConfig),
   pushGateway: read(pushGatewayConfig),
   worker: read(workerConfig),
@@ -45,14 +46,11 @@ const variables: Readonly<Record<Component, readonly Variable[]>> = {
 
 export const components = Object.keys(variables) as Component[];
 
-/** Returns the variables of a component's configuration schema, in the order of their declaration. */
-export function variablesOf(component: Component): readonly Variable[] {
-  return variables[component];
-}
-
 /** Returns the variables of all components, each once. */
 export function allVariables(): Variable[] {
-  const named = components.flatMap(variablesOf).map((variable) => [variable.name, variable] as const);
+  const named = Object.values(variables)
+    .flat()
+    .map((variable) => [variable.name, variable] as const);
   return [...new Map(named).values()];
 }
 
@@ -83,5 +81,5 @@ export function sharedConfig(): Variable[] {
 
 /** Returns the variables that the `config` of a component accepts. */
 export function configOf(component: Component): Variable[] {
-  return variablesOf(component).filter((variable) => !isSetByChart(variable) && !shared.has(variable.name));
+  return variables[component].filter((variable) => !isSetByChart(variable) && !shared.has(variable.name));
 }

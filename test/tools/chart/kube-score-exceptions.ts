@@ -25,9 +25,3 @@ export const scoreExceptions: readonly ScoreException[] = [
       "The Service for the ServiceMonitor selects the test's pod too, which has no port to probe; the other sets have the same Deployments.",
   },
 ];
-
-/**
- * A separate switch of kube-score that permits containers without a CPU limit, because we set only a request (ADR
- * 0006). Memory limits are still required.
- */
-export const scoreSwitches: readonly string[] = ['--ignore-container-cpu-limit'];

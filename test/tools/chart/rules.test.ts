@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
+import { allRules } from './chart-checks.ts';
 import { parseManifests } from './manifest.ts';
-import { allRules } from './rules/all-rules.ts';
 
 const labels = (component: string) => ({
   'app.kubernetes.io/name': 'auth-account',

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { parseValueEntries } from '../generate/chart/value-entries.ts';
 import { toValuesSchema } from '../generate/chart/values-schema.ts';
-import { components, configOf, sharedConfig, variablesOf } from './component-variables.ts';
+import { components, configOf, sharedConfig, variables } from './component-variables.ts';
 import { chartFolder, findValueSets } from './value-sets.ts';
 
 const schema = JSON.parse(readFileSync(`${chartFolder}values.schema.json`, 'utf8'));
@@ -52,7 +52,7 @@ describe("the chart's schema of values", () => {
 
   test('the variables in the schema of values have valid schemas, which the services do not check at start', () => {
     const ajv = new Ajv2020();
-    const schemas = components.flatMap((component) => variablesOf(component).map((variable) => variable.schema));
+    const schemas = components.flatMap((component) => variables[component].map((variable) => variable.schema));
     expect(schemas.length).toBeGreaterThan(100);
     expect(schemas.filter((each) => ajv.validateSchema(each) !== true)).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { ConfigError, loadConfig } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
 import { expect, test } from '@jest/globals';
-import { components, variablesOf } from '../chart/component-variables.ts';
+import { components, variables } from '../chart/component-variables.ts';
 import { configurationSections } from './configuration-page.ts';
 
 const root = new URL('../../../', import.meta.url);
@@ -21,7 +21,7 @@ test('each variable has one row, whichever services read it', () => {
 });
 
 const addresses = components
-  .flatMap((component) => variablesOf(component).map(({ name, schema }) => [name, schema] as const))
+  .flatMap((component) => variables[component].map(({ name, schema }) => [name, schema] as const))
   .filter(([name]) => /_(URI|URL)$|^TOKEN_ISSUER$/.test(name));
 
 test.each([...new Map(addresses)])(

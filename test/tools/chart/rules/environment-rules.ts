@@ -1,4 +1,4 @@
-import { allVariables, type Component, type Variable, variablesOf } from '../component-variables.ts';
+import { allVariables, type Component, type Variable, variables } from '../component-variables.ts';
 import { containersOf, environmentOf, findWorkloads, type Manifest, nameOf, type Rule } from '../manifest.ts';
 
 /** Variables of OpenTelemetry and of Node, and the pod's name, which OpenTelemetry's variables use. */
@@ -29,8 +29,8 @@ function findPrograms(manifests: readonly Manifest[]) {
 }
 
 /** Returns the names of the variables. A variable that may come from a file has a second name. */
-function ownNames(variables: readonly Variable[]): Set<string> {
-  return new Set(variables.flatMap(({ name, schema }) => (schema.secret ? [name, `${name}_FILE`] : [name])));
+function ownNames(of: readonly Variable[]): Set<string> {
+  return new Set(of.flatMap(({ name, schema }) => (schema.secret ? [name, `${name}_FILE`] : [name])));
 }
 
 /**
@@ -38,7 +38,7 @@ function ownNames(variables: readonly Variable[]): Set<string> {
  * reads that file.
  */
 function isKnown(name: string, component: Component): boolean {
-  if (foreign.test(name) || ownNames(variablesOf(component)).has(name)) return true;
+  if (foreign.test(name) || ownNames(variables[component]).has(name)) return true;
   return known.has(name) && !name.endsWith('_FILE');
 }
 
@@ -60,7 +60,7 @@ export const environmentRules: readonly Rule[] = [
     title: 'every required variable is set, or its file',
     find: (manifests) =>
       findPrograms(manifests).flatMap(({ where, component, environment }) => {
-        const required = variablesOf(component).filter(({ isRequired }) => isRequired);
+        const required = variables[component].filter(({ isRequired }) => isRequired);
         const missing = required.filter(({ name }) => !environment.has(name) && !environment.has(`${name}_FILE`));
         return missing.map(({ name }) => `${where}: ${name} is required`);
       }),
