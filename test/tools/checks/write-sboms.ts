@@ -31,10 +31,7 @@ interface Sbom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
 }
 
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-}
+type Manifest = Readonly<Record<'name' | 'version', string>>;
 
 /** Returns the manifest in this folder. */
 function manifestOf(folder: string): Manifest {

@@ -37,13 +37,6 @@ const casesEach = 3_000;
  */
 const limitMs = 900_000;
 
-export interface SchemathesisResult {
-  readonly cases: number;
-  readonly failures: number;
-  /** Number of operations that could not be tried, plus that of runs that ended badly. */
-  readonly errors: number;
-}
-
 interface Report {
   readonly test_cases: { readonly generated: number; readonly unique_failures: number; readonly errored: number };
   readonly operations: { readonly selected: number; readonly tested: number; readonly errored: number };
@@ -54,7 +47,7 @@ interface Report {
  * Runs schemathesis with every check against a separate api, which validates its answers. The api's hashes are cheap,
  * because they are not tested here.
  */
-export async function runSchemathesis(): Promise<SchemathesisResult> {
+export async function runSchemathesis() {
   const binary = await install();
   await mkdir(join(root, 'reports'), { recursive: true });
   const api = await startTestApi({
@@ -92,6 +85,7 @@ export async function runSchemathesis(): Promise<SchemathesisResult> {
     return {
       cases: sum(({ test_cases }) => test_cases.generated),
       failures: sum(({ test_cases }) => test_cases.unique_failures),
+      /** Number of operations that could not be tried, plus that of runs that ended badly. */
       errors: sum(errorsOf),
     };
   } finally {

@@ -1,15 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { generateSections, toTable } from './page-sections.ts';
 
 /** Writes docs/testing.md's tables of the long tests and benchmarks. With --check it only compares. */
 
-interface Program {
-  readonly about: string;
-  readonly takes?: string;
-}
-
-async function tableOf(script: string, file: string): Promise<string> {
-  const programs: Record<string, Program> = JSON.parse(await readFile(new URL(file, import.meta.url), 'utf8'));
+function tableOf(script: string, file: string): string {
+  const programs: Record<string, { readonly about: string; readonly takes?: string }> = JSON.parse(
+    readFileSync(file, 'utf8'),
+  );
   const rows = Object.entries(programs).map(([name, { about, takes = '' }]) => [
     `\`npm run ${script} ${name}`.trimEnd().concat('`'),
     about,
@@ -19,7 +16,7 @@ async function tableOf(script: string, file: string): Promise<string> {
 }
 
 const sections = {
-  'long-tests': await tableOf('test:long', '../long-tests.json'),
-  benchmarks: await tableOf('bench', '../bench/programs.json'),
+  'long-tests': tableOf('test:long', 'test/tools/long-tests.json'),
+  benchmarks: tableOf('bench', 'test/tools/bench/programs.json'),
 };
 generateSections({ page: 'docs/testing.md', generator: 'programs', sections });

@@ -34,18 +34,11 @@ const run = promisify(execFile);
 /** Functions by language. Each installs a resource server in a directory, and returns the command that starts it. */
 const installers: Readonly<Record<string, (dir: string) => Promise<readonly [string, ...string[]]>>> = {
   async python(dir) {
-    const python = join(dir, 'venv/bin/python');
+    const bin = join(dir, 'venv/bin');
     await run('python3', ['-m', 'venv', join(dir, 'venv')]);
-    await run(python, [
-      '-m',
-      'pip',
-      'install',
-      '-q',
-      '--disable-pip-version-check',
-      '-r',
-      join(dir, 'requirements.txt'),
-    ]);
-    return [python, join(dir, 'main.py')];
+    const requirements = join(dir, 'requirements.txt');
+    await run(join(bin, 'pip'), ['install', '-q', '--disable-pip-version-check', '-r', requirements]);
+    return [join(bin, 'python'), join(dir, 'main.py')];
   },
   async go(dir) {
     await run('go', ['build', '-o', join(dir, 'pantry'), '.'], { cwd: dir });

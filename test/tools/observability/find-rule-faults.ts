@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ServiceMetrics } from '../generate/service-metrics.ts';
-import { type Matcher, type Selector, selectorsOf } from './promql.ts';
+import { type Selector, selectorsOf } from './promql.ts';
 import { readAlerts } from './rule-file.ts';
 
 /** Labels that Prometheus, its service discovery or a histogram adds. */
 const scraperLabels = new Set(['namespace', 'instance', 'le']);
 const seriesSuffix = /_(bucket|sum|count)$/;
 
-function isMetBy({ operator, value }: Matcher, values: readonly string[]): boolean {
+function isMetBy({ operator, value }: Selector['matchers'][number], values: readonly string[]): boolean {
   if (operator === '=') return values.includes(value);
   if (operator === '=~') return values.some((each) => new RegExp(`^(?:${value})$`).test(each));
   return true;

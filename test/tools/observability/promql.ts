@@ -26,20 +26,10 @@ export function partsOf(expression: string): Part[] {
   return parts;
 }
 
-/** A matcher of a selector, in the form `label op "value"`. */
-export interface Matcher {
-  readonly label: string;
-  readonly operator: string;
-  readonly value: string;
-}
+export type Selector = ReturnType<typeof selectorsOf>[number];
 
-export interface Selector {
-  readonly metric: string;
-  readonly matchers: readonly Matcher[];
-}
-
-/** Returns the selectors of an expression, with their matchers. */
-export function selectorsOf(expression: string): Selector[] {
+/** Returns the selectors of an expression, with their matchers (`label op "value"`). */
+export function selectorsOf(expression: string) {
   const textOf = (node: SyntaxNode | null) => (node === null ? '' : expression.slice(node.from, node.to));
   return partsOf(expression)
     .filter(({ name }) => name === 'VectorSelector')

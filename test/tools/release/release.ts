@@ -27,13 +27,6 @@ function assertClean(root: string): void {
   if (changes !== '') throw new Error(`Commit or undo these changes first:\n${changes.trimEnd()}`);
 }
 
-function readOptions() {
-  return parseArgs({
-    allowPositionals: true,
-    options: { 'dry-run': { type: 'boolean' }, root: { type: 'string' }, help: { type: 'boolean' } },
-  });
-}
-
 /** Changes the files for the release. Throws before it writes anything if the release is not possible. */
 function release(root: string, version: string, isDryRun: boolean): void {
   if (!versionForm.test(version)) throw new Error(`${version} is no version: three numbers, as in 0.2.0.`);
@@ -54,7 +47,8 @@ function release(root: string, version: string, isDryRun: boolean): void {
 }
 
 try {
-  const { values, positionals } = readOptions();
+  const options = { 'dry-run': { type: 'boolean' }, root: { type: 'string' }, help: { type: 'boolean' } } as const;
+  const { values, positionals } = parseArgs({ allowPositionals: true, options });
   const [version, ...more] = positionals;
   if (values.help) {
     console.log(USAGE);
