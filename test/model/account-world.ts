@@ -4,7 +4,7 @@ import { logIn, password, registerAccount, type TokenPair } from '../support/api
 import type { Authenticator } from '../support/api/authenticator.ts';
 import { insertInvite } from '../support/api/groups.ts';
 import type { Person } from '../support/api/providers.ts';
-import type { Enrolment } from '../support/api/second-factor.ts';
+import type { beginTotp } from '../support/api/second-factor.ts';
 import type { PushClient } from '../support/gateway/push-client.ts';
 import type { AccountFixture } from './account-fixture.ts';
 import { type Done, distinct, explain, type Operation } from './account-model.ts';
@@ -56,7 +56,7 @@ export interface World {
   /** All email addresses that the account ever had, newest last. */
   readonly emails: string[];
   /** Secrets of the second factor and passkeys, by their names in the model. */
-  readonly apps: Map<string, Enrolment>;
+  readonly apps: Map<string, Awaited<ReturnType<typeof beginTotp>>>;
   readonly recoveryCodes: Map<string, string>;
   readonly challenges: Map<string, { readonly id: string; readonly device: number }>;
   readonly stepUpTokens: Map<string, { readonly purpose: string; readonly text: string }>;

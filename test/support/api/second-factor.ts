@@ -1,6 +1,6 @@
 import { totpCode } from '../../../services/api/src/security/totp.ts';
 import type { Answer } from '../http-client.ts';
-import { type Account, newSession, password, type TokenPair } from './accounts.ts';
+import { newSession, password } from './accounts.ts';
 import { type ApiDriver, bearer, type Caller, dataOf } from './api-driver.ts';
 import { codeOf } from './codes.ts';
 import type { GroupApi } from './groups.ts';
@@ -25,17 +25,12 @@ export function wrongCodeFor(secret: string, at = Date.now()): string {
   return ['000000', '111111', '222222', '333333', '444444', '555555'].find((code) => !near.includes(code)) ?? '';
 }
 
-export interface Enrolment {
-  readonly factor_id: string;
-  readonly secret: string;
-}
-
 /** Begins to add an authenticator app. Throws if the answer is not 201. */
-export function beginTotp(on: ApiDriver, caller: Caller): Promise<Enrolment> {
+export function beginTotp(on: ApiDriver, caller: Caller): Promise<Record<'factor_id' | 'secret', string>> {
   return dataOf(on.createTotp({ current_password: password }, bearer(caller)), 201);
 }
 
-/** Switches the second factor on with the present code, which is then used up. Throws if the answer is not 200. */
+/** Switches the second factor on with the present `code`, which is then used up. Throws if the answer is not 200. */
 export async function switchOn(on: ApiDriver, caller: Caller, at = Date.now()) {
   const { factor_id, secret } = await beginTotp(on, caller);
   const code = codeAt(secret, at);
@@ -44,15 +39,10 @@ export async function switchOn(on: ApiDriver, caller: Caller, at = Date.now()) {
 }
 
 /** An account whose second factor is on, with its first session. */
-export interface GuardedAccount extends Account, TokenPair {
-  readonly secret: string;
-  /** The code that has switched it on. */
-  readonly code: string;
-  readonly recovery_codes: readonly string[];
-}
+export type GuardedAccount = Awaited<ReturnType<typeof guardedAccount>>;
 
 /** Registers, logs in and switches the second factor on. */
-export async function guardedAccount(on: ApiDriver, at = Date.now()): Promise<GuardedAccount> {
+export async function guardedAccount(on: ApiDriver, at = Date.now()) {
   const session = await newSession(on, { device_id: crypto.randomUUID() });
   return { ...session, ...(await switchOn(on, session, at)) };
 }

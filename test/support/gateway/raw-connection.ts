@@ -23,10 +23,7 @@ export interface ExchangeOptions {
 }
 
 /** Input of a handshake. */
-export interface RawHandshake {
-  readonly sessionId: string;
-  readonly token: string;
-}
+export type RawHandshake = Readonly<Record<'sessionId' | 'token', string>>;
 
 /** A frame as received over the wire. */
 export interface RawFrame {
