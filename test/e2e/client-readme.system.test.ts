@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -12,6 +11,7 @@ import type { Browser, Page } from 'playwright-core';
 import { newEmail, password } from '../support/api/accounts.ts';
 import { hasChromium, launchChromium } from '../support/client/chromium.ts';
 import { type ClientFixture, openClientFixture } from '../support/client/client-fixture.ts';
+import { listen } from '../support/listen.ts';
 import { openPackages, type Packages, root, typeCheck } from './packages.ts';
 
 /** Declarations of the values that the README's blocks take from the app, and of the packages that are not installed here. */
@@ -173,10 +173,10 @@ test('every call in the text of the client’s README is one of the client, with
     const server = createServer(({ url: path = '' }, response) => {
       const [type, text] = files[path.replace(/\?.*/, '')] ?? ['text/plain', ''];
       response.writeHead(text ? 200 : 404, { 'Content-Type': type }).end(text);
-    }).listen(0, '127.0.0.1');
-    opened.push({ close: async () => void server.close().closeAllConnections() });
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    });
+    const site = await listen(server);
+    opened.push(site);
+    url = `${site.url}/`;
 
     await writeFile(join(project, 'provider.js'), providerProgram);
     provider = spawn(process.execPath, ['provider.js'], { cwd: project, env: { ...process.env, PAGE: url } });

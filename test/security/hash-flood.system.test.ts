@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { startProvider } from '@auth-account/local-stack/provider';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { requestLimits } from '../../services/api/src/limits/limits-table.ts';
@@ -9,6 +7,7 @@ import { withHeaders } from '../support/api/api-driver.ts';
 import { exchangingEntry, newHome, newPerson, requestProviderLogin } from '../support/api/providers.ts';
 import { startTestApi } from '../support/api/test-api.ts';
 import { patiently } from '../support/http-client.ts';
+import { listen } from '../support/listen.ts';
 import type { Timed } from '../support/timed.ts';
 import { type Flood, floodLogins } from './floods/login-flood.ts';
 
@@ -74,8 +73,8 @@ test('while a provider answers a byte a second, 200 logins with its codes hold f
       held -= 1;
     });
   });
-  await once(slow.listen(0, '127.0.0.1'), 'listening');
-  const token_endpoint = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/token`;
+  const { url, close } = await listen(slow);
+  const token_endpoint = `${url}/token`;
   const IDENTITY_PROVIDERS = JSON.stringify([{ ...exchangingEntry(issuer), token_endpoint }]);
   const ofProduction = Object.values(requestLimits).map((row) => [row.setting, String(row.default)]);
   const api = await startTestApi({ IDENTITY_PROVIDERS, TRUST_PROXY_HOPS: '1', ...Object.fromEntries(ofProduction) });
@@ -105,8 +104,7 @@ test('while a provider answers a byte a second, 200 logins with its codes hold f
     expect(held).toBe(0);
   } finally {
     await api.close();
-    slow.closeAllConnections();
-    slow.close();
+    await close();
     await issuer.close();
   }
 });

@@ -1,9 +1,13 @@
 import { once } from 'node:events';
-import { Server as HttpServer } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** Lets the server listen on a free port of 127.0.0.1. `close` ends it with its HTTP connections. */
+/** Lets the server listen on a free port of 127.0.0.1. `close` ends it with its connections, upgraded ones too. */
 export async function listen(server: Server) {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -14,7 +18,7 @@ export async function listen(server: Server) {
     async close() {
       if (!server.listening) return;
       server.close();
-      if (server instanceof HttpServer) server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
       await once(server, 'close');
     },
   };

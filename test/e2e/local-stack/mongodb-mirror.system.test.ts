@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { provideMongodbBinary } from '@auth-account/local-stack';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { listen } from '../../support/listen.ts';
 import { runProgram } from './run-program.ts';
 
 /** Matches MongoDB's own name of an archive of the requested version. */
@@ -17,7 +17,7 @@ const ARCHIVE = /^\/(linux|osx)\/mongodb-(linux|macos)-\w+(-\w+)?-8\.0\.17\.tgz$
 let dir: string;
 let archive: string;
 let md5: string;
-let mirror: Server;
+let mirror: Awaited<ReturnType<typeof listen>>;
 let asked: string[];
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
   md5 = createHash('md5')
     .update(await readFile(archive))
     .digest('hex');
-  mirror = createServer(async (request, response) => {
+  const server = createServer(async (request, response) => {
     const path = request.url ?? '';
     if (request.method === 'GET') asked.push(path);
     if (ARCHIVE.test(path)) {
@@ -38,11 +38,10 @@ beforeAll(async () => {
       response.writeHead(404).end();
     }
   });
-  await new Promise<void>((resolve) => mirror.listen(0, '127.0.0.1', resolve));
+  mirror = await listen(server);
 });
 afterAll(async () => {
-  mirror.closeAllConnections();
-  await new Promise((resolve) => mirror.close(resolve));
+  await mirror.close();
   await rm(dir, { recursive: true });
 });
 beforeEach(() => {
@@ -61,11 +60,10 @@ async function packBinary(binary: string): Promise<string> {
 }
 
 function envWithMirror(cache: string): NodeJS.ProcessEnv {
-  const { port } = mirror.address() as AddressInfo;
   return {
     PATH: dir,
     LOCAL_STACK_CACHE_DIR: join(dir, cache),
-    MONGOMS_DOWNLOAD_MIRROR: `http://127.0.0.1:${port}`,
+    MONGOMS_DOWNLOAD_MIRROR: mirror.url,
     MONGOMS_USE_HTTP: '1',
   };
 }

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { startProvider } from '@auth-account/local-stack/provider';
 import { readProcessReports } from '@auth-account/messaging/process-reports';
 import { redisKeys } from '@auth-account/redis';
@@ -20,6 +18,7 @@ import {
 } from '../../support/api/providers.ts';
 import { codeAt, completeLogin, switchOn } from '../../support/api/second-factor.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { listen } from '../../support/listen.ts';
 import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
 import { serviceEnvironment } from '../../support/service-environment.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
@@ -29,17 +28,18 @@ let issuer: Awaited<ReturnType<typeof startProvider>>;
 let api: TestApi;
 /** Called when a code has arrived at the provider, before its answer. */
 let onExchange: (() => Promise<unknown>) | undefined;
-const exchanges = createServer(async (req, res) => {
-  await onExchange?.();
-  issuer.handle(req, res);
-});
+let exchanges: Awaited<ReturnType<typeof listen>>;
 const log: RecordedLog = recordLog('api', 'debug');
 beforeAll(async () => {
   issuer = await startProvider();
   const { issuer: url, jwksUri } = issuer;
   const plain = { name: 'plain', issuers: [`${url}/plain`], jwks_uri: jwksUri, client_ids: ['app'] };
-  await once(exchanges.listen(0, '127.0.0.1'), 'listening');
-  const token_endpoint = `http://127.0.0.1:${(exchanges.address() as AddressInfo).port}/token`;
+  const exchange = createServer(async (req, res) => {
+    await onExchange?.();
+    issuer.handle(req, res);
+  });
+  exchanges = await listen(exchange);
+  const token_endpoint = `${exchanges.url}/token`;
   const IDENTITY_PROVIDERS = JSON.stringify([{ ...exchangingEntry(issuer), token_endpoint }, plain]);
   api = await startTestApi({ IDENTITY_PROVIDERS }, {}, log.logger);
 });
@@ -52,7 +52,7 @@ beforeEach(() => {
 afterEach(() => void jest.restoreAllMocks());
 afterAll(async () => {
   await api.close();
-  exchanges.close();
+  await exchanges.close();
   await issuer.close();
 });
 

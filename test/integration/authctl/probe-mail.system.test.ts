@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { type MailSink, startMailSink } from '@auth-account/local-stack/mail-sink';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newEmail } from '../../support/api/accounts.ts';
+import { listen } from '../../support/listen.ts';
 import { authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { startProbe, untilRuns } from '../../support/processes/probe-process.ts';
 import { countStored, type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
@@ -11,20 +10,19 @@ import { countStored, type OperatorFixture, openOperatorFixture } from './operat
 const token = 'a token of the mailbox';
 let fixture: OperatorFixture;
 let sink: MailSink;
-let mailbox: Server;
+let mailbox: Awaited<ReturnType<typeof listen>>;
 let env: Record<string, string>;
 /** Answer that the mailbox gives instead of its mails, if any. */
 let answer: { readonly status: number; readonly body: string } | undefined;
 
 beforeAll(async () => {
   sink = await startMailSink(() => undefined);
-  mailbox = createServer((request, response) => {
+  const server = createServer((request, response) => {
     const { status, body } = answer ?? { status: 200, body: JSON.stringify(sink.mails()) };
     const isAllowed = request.headers.authorization === `Bearer ${token}`;
     response.writeHead(isAllowed ? status : 401).end(body);
   });
-  mailbox.listen(0, '127.0.0.1');
-  await once(mailbox, 'listening');
+  mailbox = await listen(server);
   const url = `smtp://127.0.0.1:${sink.port}`;
   const subscriber = { name: 'mail', kind: 'smtp', url, starttls: false, from: 'no-reply@kitchen.example' };
   const EVENT_SUBSCRIBERS = JSON.stringify([subscriber]);
@@ -32,15 +30,14 @@ beforeAll(async () => {
   const { MONGODB_URI = '', MONGODB_DATABASE = '' } = fixture.options.env;
   env = {
     ...{ MONGODB_URI, MONGODB_DATABASE, PROBE_API_URL: fixture.apiUrl, BIND_ADDRESS: '127.0.0.1' },
-    PROBE_MAIL_URL: `http://127.0.0.1:${(mailbox.address() as AddressInfo).port}/mail`,
+    PROBE_MAIL_URL: `${mailbox.url}/mail`,
     PROBE_MAIL_TOKEN: token,
   };
 });
 afterAll(async () => {
   await fixture.close();
   await sink.stop();
-  mailbox.closeAllConnections();
-  mailbox.close();
+  await mailbox.close();
 });
 beforeEach(() => {
   answer = undefined;

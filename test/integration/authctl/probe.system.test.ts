@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { findFreePort } from '@auth-account/local-stack';
 import { redisKeys } from '@auth-account/redis';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, newEmail, password, registerAccount } from '../../support/api/accounts.ts';
+import { listen } from '../../support/listen.ts';
 import { authctl, authctlJson, authctlProcess } from '../../support/processes/authctl.ts';
 import { startProbe, untilRuns } from '../../support/processes/probe-process.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
@@ -161,14 +160,8 @@ describe('a system that is not well', () => {
 
 /** Runs the work while the server listens on a port of 127.0.0.1. */
 async function withServer<T>(server: Server, work: (port: number) => Promise<T>): Promise<T> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    return await work((server.address() as AddressInfo).port);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  const { port, close } = await listen(server);
+  return await work(port).finally(close);
 }
 
 describe('what earlier probes have left', () => {

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { AuthClient } from '@auth-account/client';
 import { type AxiosConfig, attachAuth } from '@auth-account/client/axios';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/api/accounts.ts';
 import { type ClientFixture, codeOf, noStream, openClientFixture } from '../../support/client/client-fixture.ts';
+import { listen } from '../../support/listen.ts';
 
 interface Config extends AxiosConfig {
   readonly baseURL?: string;
@@ -53,17 +53,16 @@ let fixture: ClientFixture;
 let heard: { readonly authorization: string | undefined; readonly id: string | string[] | undefined }[] = [];
 /** Status and body of the other host's answers. */
 let answer: readonly [number, string] = [200, '{}'];
-const other = createServer((request, response) => {
+const server = createServer((request, response) => {
   const { authorization, 'x-request-id': id } = request.headers;
   heard.push({ authorization, id });
   response.writeHead(answer[0], { 'Content-Type': 'application/json' }).end(answer[1]);
 });
-let otherBase = '';
+let other: Awaited<ReturnType<typeof listen>>;
 
 beforeAll(async () => {
   fixture = await openClientFixture();
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  otherBase = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  other = await listen(server);
 });
 beforeEach(() => {
   heard = [];
@@ -71,8 +70,7 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await fixture.close();
-  other.closeAllConnections();
-  other.close();
+  await other.close();
 });
 
 function attached(client: AuthClient, origins: readonly string[] = [fixture.api.base]) {
@@ -87,7 +85,7 @@ test('a request to a named origin is the user’s, and one to another host has n
   const { client } = await fixture.signedIn(noStream);
   const axios = attached(client);
   expect((await axios.request({ url: '/api/v1/account', headers: {} })).status).toBe(200);
-  for (const url of [`${otherBase}/`, `${fixture.api.base}.example.test/`, `${fixture.api.base}@127.0.0.1:1/`]) {
+  for (const url of [`${other.url}/`, `${fixture.api.base}.example.test/`, `${fixture.api.base}@127.0.0.1:1/`]) {
     await axios.request({ url, headers: {} }).catch(() => undefined);
   }
   expect(heard).toEqual([{ authorization: undefined, id: undefined }]);
@@ -107,12 +105,12 @@ test('requests that are refused at once share one refresh, and each is repeated'
     return refused;
   }
   await client.sessions.list();
-  const axios = attached(first as unknown as AuthClient, [otherBase]);
+  const axios = attached(first as unknown as AuthClient, [other.url]);
   answer = [401, refusal];
   const before = network.to('/refresh').length;
   const codes = await Promise.all(
     [1, 2, 3].map(() =>
-      axios.request({ url: `${otherBase}/items`, headers: {} }).catch((error) => error.response.status),
+      axios.request({ url: `${other.url}/items`, headers: {} }).catch((error) => error.response.status),
     ),
   );
   // The host refuses every token: no request is repeated twice, and nobody is signed out.
@@ -127,9 +125,9 @@ test('requests that are refused at once share one refresh, and each is repeated'
 
 test('a 401 of somebody else, a header of the app’s own and a stream are left alone', async () => {
   const { client, network } = await fixture.signedIn(noStream);
-  const axios = attached(client, [otherBase]);
+  const axios = attached(client, [other.url]);
   const send = (config: Partial<Config>) =>
-    axios.request({ url: `${otherBase}/`, headers: {}, ...config }).catch((error) => error.response?.status);
+    axios.request({ url: `${other.url}/`, headers: {}, ...config }).catch((error) => error.response?.status);
   answer = [401, '{"login":"here"}'];
   expect(await send({})).toBe(401);
   answer = [401, refusal];
@@ -143,8 +141,8 @@ test('a 401 of somebody else, a header of the app’s own and a stream are left 
 
 test('a request while nobody is signed in fails before it leaves', async () => {
   const { client } = fixture.app(noStream);
-  const axios = attached(client, [otherBase]);
-  expect(await codeOf(axios.request({ url: `${otherBase}/`, headers: {} }))).toBe('CLIENT_SIGNED_OUT');
+  const axios = attached(client, [other.url]);
+  expect(await codeOf(axios.request({ url: `${other.url}/`, headers: {} }))).toBe('CLIENT_SIGNED_OUT');
   expect(heard).toEqual([]);
 });
 
@@ -163,8 +161,8 @@ test.each(['before it leaves', 'before it is repeated'])(
       return client.accessToken();
     }
     answer = [401, refusal];
-    const axios = attached({ ...client, accessToken }, [otherBase]);
-    expect(await codeOf(axios.request({ url: `${otherBase}/`, headers: {} }))).toBe('CLIENT_SUPERSEDED');
+    const axios = attached({ ...client, accessToken }, [other.url]);
+    expect(await codeOf(axios.request({ url: `${other.url}/`, headers: {} }))).toBe('CLIENT_SUPERSEDED');
     expect(heard).toHaveLength(isRepeat ? 1 : 0);
   },
 );

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { OperationError } from '@auth-account/operations';
 import { createAccountCounts } from '@auth-account/redis';
 import { collectionsOf, createTransactionRunner } from '@auth-account/stores';
@@ -12,6 +11,7 @@ import type { Role } from '../../../services/console/src/contract/index.ts';
 import type { Route } from '../../../services/console/src/http/route.ts';
 import { systemRoutes } from '../../../services/console/src/system/system-routes.ts';
 import { type Answer, send } from '../../support/http-client.ts';
+import { listen } from '../../support/listen.ts';
 import type { Environment } from '../../support/service-environment.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 import { type OperatorFixture, openOperatorFixture } from '../authctl/operator-fixture.ts';
@@ -29,10 +29,7 @@ export async function openReadingFixture(settings: Environment = {}) {
   const audited: Readonly<Record<string, unknown>>[] = [];
   const app = express().use(express.json());
   for (const each of routes) mount(app, each, audited);
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  services.closing({ close: async () => void server.close() });
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url: base } = services.closing(await listen(createServer(app)));
   const as = (role: Role) => (method: string, path: string, body?: object) =>
     send(base, { method, path, headers: { role, 'Content-Type': 'application/json' }, ...(body && { body }) });
   return {

@@ -1,24 +1,22 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { OperationError } from '@auth-account/operations';
 import { shareWork, viewSystem } from '@auth-account/operations/system';
 import type { DeadLetterDocument } from '@auth-account/stores/documents';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { newSession } from '../../support/api/accounts.ts';
+import { openParts } from '../../support/closing.ts';
+import { listen } from '../../support/listen.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 import { newNotification } from '../../support/worker/worker-events.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { openReadingFixture, type ReadingFixture } from './reading-fixture.ts';
 
 let fixture: ReadingFixture;
-const servers: Server[] = [];
+const { closing, closeAll } = openParts();
 beforeAll(async () => {
   fixture = await openReadingFixture();
 });
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
+afterEach(closeAll);
 afterAll(() => fixture.close());
 
 /** Serves texts by path, and returns its URL. Paths that are not given are never answered. */
@@ -26,10 +24,8 @@ async function serve(texts: Readonly<Record<string, string>>): Promise<string> {
   const server = createServer(({ url = '' }, response) => {
     const text = texts[url.split('?')[0] ?? ''] ?? texts[new URL(url, 'http://any').searchParams.get('query') ?? ''];
     if (text !== undefined) response.end(text);
-  }).listen(0, '127.0.0.1');
-  servers.push(server);
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  return closing(await listen(server)).url;
 }
 
 const view = (metrics: Partial<Parameters<typeof viewSystem>[0]['metrics']> = {}, context = {}) =>

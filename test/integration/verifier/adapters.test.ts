@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { AppError } from '@auth-account/errors';
 import { fromGrpc, statusDetailsKey } from '@auth-account/errors/grpc';
@@ -26,6 +24,7 @@ import fastify from 'fastify';
 import { logOut, newSession } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { type Answer, send } from '../../support/http-client.ts';
+import { listen } from '../../support/listen.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import {
   audience,
@@ -81,10 +80,8 @@ async function startExpress() {
   app.delete('/mine', requireInExpress(verifier, requirements), (req, res) => {
     res.json({ acr: callerOf(req).acr });
   });
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { base: `http://127.0.0.1:${port}`, close: async () => void server.close() };
+  const { url: base, close } = await listen(createServer(app));
+  return { base, close };
 }
 
 async function startFastify() {
