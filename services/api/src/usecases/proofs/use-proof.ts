@@ -137,7 +137,7 @@ async function usePasskey(
 
 /** Returns true if an authenticator that counts its signatures has not counted this one. */
 function hasFallen({ counter }: RightPasskey['state'], { counter: before }: PasskeyDocument): boolean {
-  return (counter > 0 || before > 0) && counter <= before;
+  return before > 0 && counter <= before;
 }
 
 async function useFactor(
