@@ -54,10 +54,12 @@ export const signInAreas: readonly Area[] = [
     'the use cases of the second factor, and the check of its proofs',
     [
       `${useCases}/{change-second-factor,confirm-totp,create-recovery-codes,create-totp,delete-totp,delete-trusted-device,find-factors}.ts`,
+      'test/integration/api/second-factor.test.ts',
       'test/contract/second-factor{,-login}.test.ts',
     ],
     [
       `${useCases}/{confirm-second-factor,check-factor}.ts`,
+      'test/integration/api/second-factor.test.ts',
       'test/contract/{second-factor,second-factor-login,login-code,passkey-factor,provider-links}.test.ts',
     ],
   ),

@@ -28,7 +28,8 @@ export interface SecondFactorChange {
   readonly sessionId: string;
   readonly at: Date;
   readonly change: AccountEventOf<'service.auth.events.second_factor_changed'>['data']['change'];
-  readonly fields?: ChangedFields;
+  /** New recovery codes, with what changes besides. */
+  readonly fields?: ChangedFields & Required<Pick<ChangedFields, 'recovery_codes'>>;
   readonly removed?: readonly (keyof UserDocument)[];
   /** Id of the authenticator app that the change confirms. */
   readonly enrolled?: string;
@@ -53,7 +54,7 @@ export function createChangeSecondFactor(deps: ChangeSecondFactorDeps): ChangeSe
 
   return async ({ user, sessionId, at, change, fields, removed, enrolled, audit, changed, ifClientLeft }, origin) => {
     const { _id: userId } = user;
-    const left = fields?.recovery_codes?.length ?? 0;
+    const left = fields?.recovery_codes.length ?? 0;
     const data = { user_id: userId, change, locale: mailLocale(user, origin), recovery_codes_left: left };
     const events = secondFactorChangedEvents(data, () => eventOrigin(origin, at, ids));
     const end = { userId, reason: 'revoked_by_user', at, spare: sessionId } as const;
