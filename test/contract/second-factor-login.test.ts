@@ -190,8 +190,11 @@ describe('a login to an account whose second factor is on', () => {
     );
     const expected = { user_id, purpose: 'recovery_codes', locale: 'en' };
     expect(notifications).toEqual([2, 1, 0].map((recovery_codes_left) => ({ ...expected, recovery_codes_left })));
-    const used = audited(user_id).filter(({ event }) => event === 'recovery_code.used');
+    const lines = audited(user_id);
+    const used = lines.filter(({ event }) => event === 'recovery_code.used');
     expect(used.map(({ recovery_codes_left }) => recovery_codes_left)).toEqual([3, 2, 1, 0]);
+    const methods = lines.flatMap(({ event, method }) => (event === 'second_factor.succeeded' ? [method] : []));
+    expect(methods.slice(-4)).toEqual(Array(4).fill('recovery_code'));
     expect((await login(email)).json.details.methods).toEqual(['totp']);
   });
 

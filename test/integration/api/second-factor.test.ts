@@ -18,6 +18,7 @@ import {
   givenCode,
 } from '../../../services/api/src/usecases/proofs/check-factor.ts';
 import { refuseAllPasskeys } from '../../../services/api/src/usecases/proofs/passkey-proof.ts';
+import { createWarnOfGuesses } from '../../../services/api/src/usecases/proofs/warn-of-guesses.ts';
 import { createChangeSecondFactor } from '../../../services/api/src/usecases/second-factor/change-second-factor.ts';
 import { createConfirmSecondFactor } from '../../../services/api/src/usecases/second-factor/confirm-second-factor.ts';
 import { createConfirmTotp } from '../../../services/api/src/usecases/second-factor/confirm-totp.ts';
@@ -329,5 +330,41 @@ describe('a check of a second factor', () => {
     const given = { challenge_id: `${demanded}`, method: 'totp', code: code() } as const;
     await expect(confirmLogin(given, fixture.origin)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
     expect(fixture.limitCalls).toEqual(calls);
+  });
+});
+
+describe('a warning of guesses', () => {
+  const dayMs = 86_400_000;
+  const mailed = async () => (await fixture.rows()).map(({ event: { type, data } }) => ({ type, ...data }));
+
+  test.each(['password', 'second_factor'] as const)(
+    'guesses at the %s are mailed once in 24 hours, even if the session that has guessed has ended',
+    async (secret) => {
+      const { user } = await guarded();
+      const own = { user_id: user._id, purpose: `${secret}_guessed`, locale: 'en' };
+      const notice = { type: 'service.auth.events.notice', ...own };
+      const caller = { sid: randomUUID(), user_id: user._id };
+      for (const [passedMs, mails] of [
+        [0, 1],
+        [dayMs - 1, 1],
+        [1, 2],
+      ]) {
+        fixture.pass(passedMs ?? 0);
+        await createWarnOfGuesses(fixture.deps)(secret, user, { ...fixture.origin, caller });
+        expect(await mailed()).toEqual(Array(mails).fill(notice));
+        const record = [
+          { event: `account.${secret}_guessed`, user_id: user._id },
+          { ...fixture.origin, caller },
+        ];
+        expect(fixture.audited).toEqual(Array(mails).fill(record));
+      }
+      expect(fixture.verdicts).toEqual([false, true, false, false, false, true]);
+    },
+  );
+
+  test('guesses at an account that does not exist cause the same write, and no record', async () => {
+    await createWarnOfGuesses(fixture.deps)('password', undefined, fixture.origin);
+    expect(await mailed()).toMatchObject([{ purpose: 'password_guessed' }]);
+    expect(fixture.audited).toEqual([]);
   });
 });

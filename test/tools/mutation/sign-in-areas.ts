@@ -51,7 +51,7 @@ export const signInAreas: readonly Area[] = [
   area(
     'second-factor',
     90,
-    'the use cases of the second factor, and the check of its proofs',
+    'the use cases of the second factor, the check of its proofs, and the warning of guesses',
     [
       `${useCases}/{change-second-factor,confirm-totp,create-recovery-codes,create-totp,delete-totp,delete-trusted-device,find-factors}.ts`,
       'test/integration/api/second-factor.test.ts',
@@ -62,6 +62,7 @@ export const signInAreas: readonly Area[] = [
       'test/integration/api/second-factor.test.ts',
       'test/contract/{second-factor,second-factor-login,login-code,passkey-factor,provider-links}.test.ts',
     ],
+    [`${useCases}/warn-of-guesses.ts`, 'test/integration/api/{commit,second-factor}.test.ts'],
   ),
   area('step-up', 90, 'the use cases of a step-up, and the check of a password that it may take', [
     `${useCases}/{confirm-step-up,create-step-up-challenge,reauthenticate,step-up-methods,step-up-tokens,check-password}.ts`,
