@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startTestServers, type TestServers } from '../../support/stores/start-test-servers.ts';
 import { installCommand, installSeparately } from '../separate-install.ts';
-import { betterAuthDirectory, betterAuthVersion } from './cost/better-auth.ts';
-import { measureOperations } from './cost/measure-operations.ts';
+import { betterAuthDirectory, betterAuthVersion, startBetterAuth } from './cost/better-auth.ts';
+import { measureOperations, rounds } from './cost/measure-operations.ts';
 import { findOperations, measuringOrder } from './cost/operations.ts';
-import { project } from './cost/own-candidate.ts';
+import { apiOf, barePrototype, project, startOwnCandidate } from './cost/own-candidate.ts';
+import { loadLasting } from './cost/rounds.ts';
 import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
 import { otherUse, readCpuCounters, waitForQuiet } from './machine/cpu-counters.ts';
 import { describeMachine } from './machine/describe-machine.ts';
@@ -14,8 +15,8 @@ import { roomyCacheMib, setMongoCache } from './machine/mongo.ts';
 import { measureEvents } from './push/measure-events.ts';
 import { measureLogouts } from './push/measure-logouts.ts';
 import { measureStreams } from './push/measure-streams.ts';
+import type { BenchResults, Surroundings } from './report/aims.ts';
 import { benchmarksPage } from './report/benchmarks-page.ts';
-import type { BenchResults, Surroundings } from './report/results.ts';
 
 /**
  * `npm run bench [-- options]`: starts everything, measures all candidates in one run, prints the results, and writes
@@ -86,8 +87,17 @@ async function measure(running: TestServers): Promise<BenchResults> {
     return { [name]: result };
   };
   const names = only.includes('operations') ? measuringOrder : singles;
+  const betterAuth = betterAuthVersion();
+  const starts = [
+    ...[apiOf('api'), barePrototype].map((plan) => () => startOwnCandidate(plan, running)),
+    ...(betterAuth === undefined ? [] : [() => startBetterAuth(running)]),
+  ];
+  const load = loadLasting(Number(values.seconds) / rounds);
   const measured = {
-    ...(await part('operations', () => measureOperations(running, { names, seconds: Number(values.seconds), log }))),
+    ...(await part('operations', async () => ({
+      ...(await measureOperations(starts, running, { names, rounds, load, log })),
+      betterAuth,
+    }))),
     ...(await part('events', measureEvents)),
     ...(await part('push', async () => ({
       streams: await measureStreams(numbers(values.streams), log),

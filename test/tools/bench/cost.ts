@@ -3,10 +3,10 @@ import { parseArgs } from 'node:util';
 import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
 import { startTestServers } from '../../support/stores/start-test-servers.ts';
 import { costText } from './cost/cost-table.ts';
-import { measureSideBySide } from './cost/measure-side-by-side.ts';
-import { type Candidate, findOperations, measuringOrder } from './cost/operations.ts';
+import { measureOperations, rounds, type StartCandidate } from './cost/measure-operations.ts';
+import { findOperations, measuringOrder } from './cost/operations.ts';
 import { apiOf, barePrototype, type CandidatePlan, project, startOwnCandidate } from './cost/own-candidate.ts';
-import { type ColdCost, loadOf, measureCold } from './cost/rounds.ts';
+import { loadOf } from './cost/rounds.ts';
 import { otherUse, readCpuCounters, waitForQuiet } from './machine/cpu-counters.ts';
 import { roomyCacheMib, setMongoCache } from './machine/mongo.ts';
 
@@ -30,7 +30,7 @@ import { roomyCacheMib, setMongoCache } from './machine/mongo.ts';
 const { values } = parseArgs({
   allowNegative: true,
   options: {
-    rounds: { type: 'string', default: '21' },
+    rounds: { type: 'string', default: String(rounds) },
     count: { type: 'string', default: '300' },
     only: { type: 'string', default: measuringOrder.join(',') },
     against: { type: 'string' },
@@ -61,31 +61,26 @@ const plans: CandidatePlan[] = [
 const log = (line: string) => console.error(line);
 
 const servers = await startTestServers();
-const candidates: Candidate[] = [];
 try {
   await setMongoCache(servers.mongo.uri, roomyCacheMib);
   const { waitedSeconds, isQuiet } = await waitForQuiet(Number(values.wait), log);
   log(`${isQuiet ? 'quiet' : 'not quiet'} after ${waitedSeconds.toFixed(0)} s`);
   const machine = readCpuCounters();
-  const colds: ColdCost[] = [];
-  for (const plan of values.cold ? plans : []) {
-    colds.push(...(await measureCold(() => startOwnCandidate(plan, servers), names, servers)));
-  }
-  for (const plan of plans) {
+  const starts = plans.map((plan): StartCandidate => {
     const profiled = plan.name === 'api' ? { ...plan, nodeArguments: profiling } : plan;
-    candidates.push(await startOwnCandidate(profiled, servers));
-  }
-  const results = await measureSideBySide(candidates, servers, {
+    return (isCold) => startOwnCandidate(isCold ? plan : profiled, servers);
+  });
+  const costs = await measureOperations(starts, servers, {
     names,
     rounds: Number(values.rounds),
     load: (name) => loadOf(name, Number(values.count)),
-    onOperation: (done) => log(costText(done, colds)),
+    hasCold: values.cold,
+    log,
   });
   const { others, stolen } = otherUse(machine, readCpuCounters());
-  console.log(costText(results, colds));
+  console.log(costText(costs));
   console.log(`\nOthers used ${others.toFixed(2)} cores meanwhile, the hypervisor took ${stolen.toFixed(2)}.`);
 } finally {
-  for (const candidate of candidates) await candidate.end();
   await servers.stop();
   await collector?.close();
 }

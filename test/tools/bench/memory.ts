@@ -3,13 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bundleService } from '@auth-account/bundle';
 import { waitUntil } from '@auth-account/local-stack';
 import { logIn, logOut, registerAccount } from '../../support/api/accounts.ts';
 import { bearer, dataOf } from '../../support/api/api-driver.ts';
 import { median } from '../../support/area-under-curve.ts';
 import { startTestStack, type TestStack } from '../../support/processes/test-stack.ts';
 import { startTestServers } from '../../support/stores/start-test-servers.ts';
+import { bundleAll } from '../bundle-all.ts';
 import { runAtOnce } from './concurrent-load.ts';
 import { bytesIn } from './machine/process-usage.ts';
 import type { HeapReport } from './memory/heap-probe.ts';
@@ -41,40 +41,10 @@ async function useDevice(stack: TestStack): Promise<void> {
   await stream.closed;
 }
 
-/** Prints the packages with the most bytes in the modules that a service loads at its start. */
-async function printPackages(service: string): Promise<void> {
-  const { outputs } = await bundleService(service, `services/${service}/dist`);
-  const loaded = new Set(Object.keys(outputs).filter((path) => path.endsWith('/dist/main.js')));
-  const bytes = new Map<string, number>();
-  for (const path of loaded) {
-    const { imports = [], inputs = {} } = outputs[path] ?? {};
-    for (const one of imports) if (one.kind === 'import-statement' && !one.external) loaded.add(one.path);
-    for (const [source, { bytesInOutput }] of Object.entries(inputs)) {
-      const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? source.split('/').slice(0, 2).join('/');
-      bytes.set(name, (bytes.get(name) ?? 0) + bytesInOutput);
-    }
-  }
-  const kilobytes = (count: number) => Math.round(count / 1_024);
-  const largest = [...bytes].sort(([, a], [, b]) => b - a).map(([name, count]) => `${name} ${kilobytes(count)}`);
-  const all = [...bytes.values()].reduce((sum, count) => sum + count, 0);
-  console.log(`${service} loads ${kilobytes(all)} KB at its start: ${largest.slice(0, 12).join(', ')} …`);
-}
-
-/** Memory of a process, in MiB. */
-interface ProcessMemory extends HeapReport {
-  readonly resident: number;
-  /** Files that are mapped: the program itself and its libraries. */
-  readonly files: number;
-  /** Everything else: buffers, the text of modules, native packages, stacks. */
-  readonly native: number;
-}
-
-const mib = (bytes: number) => bytes / 2 ** 20;
-
-/** Reads the memory of a process that runs heap-probe.ts. */
-async function readMemory(pid: number): Promise<ProcessMemory> {
-  const [resident, files, anonymous] = ['VmRSS', 'RssFile', 'RssAnon'].map((name) =>
-    mib(bytesIn(`/proc/${pid}/status`, name)),
+/** Reads the memory of a process that runs heap-probe.ts, in bytes. */
+async function readMemory(pid: number) {
+  const [resident = 0, files = 0, anonymous = 0] = ['VmRSS', 'RssFile', 'RssAnon'].map((name) =>
+    bytesIn(`/proc/${pid}/status`, name),
   );
   const file = join(reports, `${pid}.json`);
   rmSync(file, { force: true });
@@ -82,21 +52,27 @@ async function readMemory(pid: number): Promise<ProcessMemory> {
   const written = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
   const hasReported = async () => written().endsWith('}');
   await waitUntil(hasReported, { what: `the report of process ${pid}`, timeoutMs: 20_000, intervalMs: 50 });
-  const { heap, used, code, text }: HeapReport = JSON.parse(written());
+  const report: HeapReport = JSON.parse(written());
   return {
-    ...{ resident: resident ?? 0, files: files ?? 0, native: (anonymous ?? 0) - mib(heap) },
-    ...{ heap: mib(heap), used: mib(used), code: mib(code), text: mib(text) },
+    resident,
+    /** Files that are mapped: the program itself and its libraries. */
+    files,
+    /** Everything else: buffers, the text of modules, native packages, stacks. */
+    native: anonymous - report.heap,
+    ...report,
   };
 }
 
-type Reading = Readonly<Record<(typeof names)[number], ProcessMemory>>;
+const mib = (bytes: number) => bytes / 2 ** 20;
+
+type Reading = Readonly<Record<(typeof names)[number], Awaited<ReturnType<typeof readMemory>>>>;
 
 /** Reads and prints the memory of all services. */
 async function read(stack: TestStack, when: string): Promise<Reading> {
   const pairs = names.map(async (name) => [name, await readMemory(stack.services[name].pid() ?? 0)] as const);
   const reading = Object.fromEntries(await Promise.all(pairs)) as Reading;
   for (const [name, sizes] of Object.entries(reading)) {
-    const shown = Object.entries(sizes).map(([kind, size]) => `${kind} ${size.toFixed(1)}`);
+    const shown = Object.entries(sizes).map(([kind, size]) => `${kind} ${mib(size).toFixed(1)}`);
     console.log(`${name}, ${when}, MiB: ${shown.join(', ')}`);
   }
   return reading;
@@ -107,7 +83,7 @@ async function read(stack: TestStack, when: string): Promise<Reading> {
  * half, caches fill.
  */
 function printGrowth(readings: readonly Reading[], name: (typeof names)[number], kind: 'used' | 'resident'): boolean {
-  const sizes = readings.map((reading) => reading[name][kind]);
+  const sizes = readings.map((reading) => mib(reading[name][kind]));
   const quarter = rounds / 4;
   const [before, after] = [median(sizes.slice(-2 * quarter, -quarter)), median(sizes.slice(-quarter))];
   const grows = after - before > Math.max(stillWithin.mib, stillWithin.share * before);
@@ -124,7 +100,7 @@ async function load(stack: TestStack, count: number, ms = 0): Promise<void> {
   await waitUntil(isDelivered, { what: 'the delivery of the events', timeoutMs: 60_000, intervalMs: 100 });
 }
 
-if (process.env.BUNDLES === '1') for (const name of names) await printPackages(name);
+if (process.env.BUNDLES === '1') await bundleAll();
 const reports = await mkdtemp(join(tmpdir(), 'heap-reports-'));
 const servers = await startTestServers();
 const stack = await startTestStack({

@@ -2,11 +2,9 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { waitUntil } from '@auth-account/local-stack';
-import { publishGraceMs } from '@auth-account/stores';
-import type { OutboxDocument } from '@auth-account/stores/documents';
 import { startWorkerProcess } from '../../support/processes/service-process.ts';
 import { startTestServers, type TestServers } from '../../support/stores/start-test-servers.ts';
-import { longAgo, newEvent } from '../../support/worker/worker-events.ts';
+import { dueRow } from '../../support/worker/worker-events.ts';
 import { openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
 import { openCalls } from '../process-calls/open-calls.ts';
 import { countCpu } from './machine/process-usage.ts';
@@ -23,17 +21,13 @@ const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const insertBatch = 5_000;
 const limitMs = 3_600_000;
 
-function newRow(): OutboxDocument {
-  const [event, at] = [newEvent(), longAgo()];
-  const locked_until = new Date(at.getTime() + publishGraceMs);
-  const state = { state: 'pending', created_at: at, locked_until, attempts: 0, deliveries: {} } as const;
-  return { _id: event.id, topic: event.type, event, ...state };
-}
-
 async function fill({ collections }: WorkerFixture): Promise<void> {
   for (let done = 0; done < rowCount; done += insertBatch) {
     const length = Math.min(insertBatch, rowCount - done);
-    await collections.outbox.insertMany(Array.from({ length }, newRow), { ordered: false });
+    await collections.outbox.insertMany(
+      Array.from({ length }, () => dueRow()),
+      { ordered: false },
+    );
   }
 }
 

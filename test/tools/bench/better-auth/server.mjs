@@ -8,6 +8,8 @@ import { toNodeHandler } from 'better-auth/node';
 import { MongoClient } from 'mongodb';
 
 // The api's work on better-auth, with the same hash, with transactions, and with writes that a majority has on disk.
+// The package is a separate install at exact versions. It stays at 1.7.7, because later versions need parts that the
+// registry did not have.
 const { MONGODB_URI, MONGODB_DATABASE, PASSWORD_HASH } = process.env;
 const secret = randomUUID();
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

@@ -1,6 +1,6 @@
 import { median } from '../../../support/area-under-curve.ts';
-import { markdownTable } from '../report/markdown.ts';
-import type { Measured, SideBySide } from './measure-side-by-side.ts';
+import { markdownTable } from '../report/figures.ts';
+import type { Measured } from './measure-side-by-side.ts';
 import type { ColdCost, WarmUp } from './rounds.ts';
 
 export type MedianCost = ReturnType<typeof costMedians>[number];
@@ -30,10 +30,15 @@ export function costMedians(measured: readonly Measured[]) {
   });
 }
 
+/** Costs of operations at several candidates. */
 export interface Costs {
   readonly costs: readonly MedianCost[];
   readonly colds: readonly ColdCost[];
   readonly warmUps: readonly WarmUp[];
+  /** Number of rounds that were repeated because other processes disturbed them. */
+  readonly repeated: number;
+  /** CPU milliseconds. */
+  readonly bareHashMs: number;
 }
 
 /** Formats the costs as a Markdown table. */
@@ -69,7 +74,7 @@ function warmUpText(warmUp: WarmUp | undefined): string {
 }
 
 /** Formats the costs of a run so far, for the terminal. */
-export function costText({ measured, warmUps, repeated }: SideBySide, colds: readonly ColdCost[]): string {
-  const table = costTable({ costs: costMedians(measured), colds, warmUps });
-  return `${table}\n\nA bare Argon2id hash: ${medianHashMs(measured).toFixed(2)} ms; ${repeated} disturbed rounds were repeated`;
+export function costText(costs: Costs): string {
+  const { bareHashMs, repeated } = costs;
+  return `${costTable(costs)}\n\nA bare Argon2id hash: ${bareHashMs.toFixed(2)} ms; ${repeated} disturbed rounds were repeated`;
 }

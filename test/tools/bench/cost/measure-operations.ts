@@ -1,75 +1,67 @@
 import { availableParallelism } from 'node:os';
 import type { TestServers } from '../../../support/stores/start-test-servers.ts';
-import { betterAuthVersion, startBetterAuth } from './better-auth.ts';
 import { type Costs, costMedians, costText, type MedianCost, medianHashMs } from './cost-table.ts';
-import { measureSideBySide } from './measure-side-by-side.ts';
+import { type Measured, measureSideBySide, type SideBySideOptions } from './measure-side-by-side.ts';
 import { type Candidate, hashedOperations, type OperationName, operationNames } from './operations.ts';
-import { apiOf, barePrototype, startOwnCandidate } from './own-candidate.ts';
-import { type ColdCost, createRounds, defaultAtOnce, measureCold } from './rounds.ts';
+import { type ColdCost, createRounds, measureCold, type WarmUp } from './rounds.ts';
 
-export interface OperationsOptions {
+export interface OperationsOptions extends SideBySideOptions {
   /** The operations to measure, in this order. */
   readonly names: readonly OperationName[];
-  /** Seconds of wall-clock time, for each operation at each server. */
-  readonly seconds: number;
+  /** False to leave out the first operations of new processes. */
+  readonly hasCold?: boolean;
   readonly log: (line: string) => void;
-}
-
-/**
- * Costs of api, bare prototype and better-auth, measured in turns. Operations with a hash ran one after another, others
- * eight at once. `perSecond` of those with a hash is from a separate round with enough at once for all cores.
- */
-export interface OperationsResult extends Costs {
-  /** Number of rounds that were repeated because other processes disturbed them. */
-  readonly repeated: number;
-  /** CPU milliseconds. */
-  readonly bareHashMs: number;
-  /** The version of better-auth; undefined if it was not installed. */
-  readonly betterAuth?: string | undefined;
 }
 
 /** Many short rounds, because the machine's neighbours change its speed within seconds. */
 export const rounds = 21;
 
+/** Starts a candidate, to measure only its first operations if `isCold`. */
+export type StartCandidate = (isCold: boolean) => Promise<Candidate>;
+
+/**
+ * Measures the candidates in turns. Operations with a hash run one after another, others eight at once. `perSecond` of
+ * those with a hash is from a separate round with enough at once for all cores.
+ */
 export async function measureOperations(
+  starts: readonly StartCandidate[],
   servers: TestServers,
-  { names, seconds, log }: OperationsOptions,
-): Promise<OperationsResult> {
-  const betterAuth = betterAuthVersion();
-  const cores = availableParallelism();
-  const starts: (() => Promise<Candidate>)[] = [
-    ...[apiOf('api'), barePrototype].map((plan) => () => startOwnCandidate(plan, servers)),
-    ...(betterAuth === undefined ? [] : [() => startBetterAuth(servers)]),
-  ];
+  { names, hasCold = true, log, ...options }: OperationsOptions,
+): Promise<Costs> {
   const colds: ColdCost[] = [];
-  for (const start of starts) colds.push(...(await measureCold(start, names, servers)));
+  for (const start of hasCold ? starts : []) colds.push(...(await measureCold(() => start(true), names, servers)));
   const candidates: Candidate[] = [];
   try {
-    for (const start of starts) candidates.push(await start());
-    const { measured, warmUps, repeated } = await measureSideBySide(candidates, servers, {
-      names,
-      rounds,
-      load(name, { perSecond }) {
-        const each = (perSecond * seconds) / rounds;
-        // The warm-up of operations with a hash used all cores, but a counted round uses one.
-        return hashedOperations.has(name)
-          ? { count: Math.ceil(each / cores), atOnce: 1 }
-          : { count: Math.ceil(each), atOnce: defaultAtOnce };
-      },
-      onOperation: (done) => log(costText(done, colds)),
-    });
+    for (const start of starts) candidates.push(await start(false));
+    const [all, costs, warmUps]: [Measured[], MedianCost[], WarmUp[]] = [[], [], []];
+    let repeated = 0;
+    for (const operation of names) {
+      const done = await measureSideBySide(operation, candidates, servers, options);
+      all.push(...done.measured);
+      warmUps.push(...done.warmUps);
+      repeated += done.repeated;
+      for (const cost of costMedians(done.measured)) {
+        costs.push({ ...cost, perSecond: await rateOf(cost, candidates, servers) });
+      }
+      log(costText({ costs, colds, warmUps, repeated, bareHashMs: medianHashMs(all) }));
+    }
     const place = ({ operation }: MedianCost) => operationNames.indexOf(operation);
-    const costs = costMedians(measured).toSorted((a, b) => place(a) - place(b));
-    const rateOf = async ({ operation, candidate: name, perSecond }: MedianCost) => {
-      const candidate = candidates.find((each) => each.name === name);
-      if (candidate === undefined || !hashedOperations.has(operation)) return perSecond;
-      const load = { count: Math.ceil((perSecond * cores * seconds) / 2), atOnce: 2 * cores };
-      return (await createRounds(operation, candidate, servers, 1)(load)).perSecond;
-    };
-    const rated: MedianCost[] = [];
-    for (const cost of costs) rated.push({ ...cost, perSecond: await rateOf(cost) });
-    return { costs: rated, colds, warmUps, repeated, bareHashMs: medianHashMs(measured), betterAuth };
+    const inOrder = costs.toSorted((a, b) => place(a) - place(b));
+    return { costs: inOrder, colds, warmUps, repeated, bareHashMs: medianHashMs(all) };
   } finally {
     for (const candidate of candidates) await candidate.end();
   }
+}
+
+/** Returns the operations per second that the candidate answers with all cores, in about four seconds. */
+async function rateOf(
+  { operation, candidate: name, perSecond }: MedianCost,
+  candidates: readonly Candidate[],
+  servers: TestServers,
+): Promise<number> {
+  const candidate = candidates.find((each) => each.name === name);
+  if (candidate === undefined || !hashedOperations.has(operation)) return perSecond;
+  const cores = availableParallelism();
+  const load = { count: Math.ceil(4 * perSecond * cores), atOnce: 2 * cores };
+  return (await createRounds(operation, candidate, servers, 1)(load)).perSecond;
 }

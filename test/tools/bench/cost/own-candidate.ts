@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type KeyFiles, nodeFor, SERVICES } from '@auth-account/local-stack';
-import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
-import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { hashSync } from '@node-rs/argon2';
 import { MongoClient } from 'mongodb';
 import { password } from '../../../support/api/accounts.ts';
 import { apiAt } from '../../../support/api/api-driver.ts';
 import { seedAccounts } from '../../../support/api/seed-accounts.ts';
+import { completeDenyListOf } from '../../../support/gateway/gateway-fixture.ts';
 import { keepConnections } from '../../../support/http-client.ts';
 import { serviceEnvironment } from '../../../support/service-environment.ts';
 import type { TestServers } from '../../../support/stores/start-test-servers.ts';
@@ -53,13 +52,13 @@ export type OwnCandidate = Awaited<ReturnType<typeof startOwnCandidate>>;
  * Starts a candidate that stores its data as this project does. `on` returns the same server as a candidate whose
  * operations take accounts and sessions from another test bed.
  */
-export async function startOwnCandidate(plan: CandidatePlan, servers: TestServers) {
-  const { mongo, redis, keys } = servers;
+export async function startOwnCandidate(plan: CandidatePlan, { mongo, keys }: TestServers) {
   const database = uniqueName();
   const client = new MongoClient(mongo.uri);
   const db = client.db(database);
   await ensureIndexes(db);
-  await completeDenyList(redis.url, database);
+  // Otherwise the api would have to ask MongoDB about each token.
+  await completeDenyListOf(database);
   const server = await startServer(
     [plan.node, ...(plan.nodeArguments ?? []), plan.main],
     /"port":(\d+)[^\n]*"api listens"/,
@@ -90,14 +89,6 @@ const settings = {
   SHUTDOWN_DELAY_SECONDS: '0',
   ACCESS_TOKEN_MAX_TTL_SECONDS: String(seededTokenSeconds),
 };
-
-/** Marks the deny list as complete, as a worker does. Otherwise the api would have to ask MongoDB about each token. */
-async function completeDenyList(url: string, keyPrefix: string): Promise<void> {
-  const redis = openRedis({ REDIS_URL: url }, workerOptions());
-  const rebuild = await createDenyList(redis, redisKeys(keyPrefix), denialLifetimeMs(600)).beginRebuild();
-  if (!(await rebuild.complete())) throw new Error('the deny list was not completed');
-  redis.disconnect();
-}
 
 /** Creates a test bed that writes new accounts and sessions, as if registrations and logins had created them. */
 export function newTestBed(collections: Collections, keys: KeyFiles): TestBed {

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
+import { median } from '../../../support/area-under-curve.ts';
 import type { TestServers } from '../../../support/stores/start-test-servers.ts';
 import { runAtOnce } from '../concurrent-load.ts';
 import { otherUse, readCpuCounters } from '../machine/cpu-counters.ts';
 import { countCpu, threadTimes } from '../machine/process-usage.ts';
 import { type Candidate, hashedOperations, type OperationName, type OperationRun } from './operations.ts';
-import { comparedRounds, standsStill } from './steady-state.ts';
 
 /** A round of operations, and what disturbed it. */
 export type Round = Awaited<ReturnType<typeof measureRound>>;
@@ -14,12 +14,20 @@ export interface Load {
   readonly atOnce: number;
 }
 
-export const defaultAtOnce = 8;
+const defaultAtOnce = 8;
 
 /** Returns the load of a round. Operations with a hash are fewer, and run one after another, as the bare hash does. */
 export function loadOf(name: OperationName, count: number): Load {
   return hashedOperations.has(name) ? { count: Math.ceil(count / 10), atOnce: 1 } : { count, atOnce: defaultAtOnce };
 }
+
+/** Returns loads that take so many seconds each. The warm-up of operations with a hash used all cores, a round uses one. */
+export const loadLasting =
+  (seconds: number) =>
+  (name: OperationName, { perSecond }: Round): Load =>
+    hashedOperations.has(name)
+      ? { count: Math.ceil((perSecond * seconds) / availableParallelism()), atOnce: 1 }
+      : { count: Math.ceil(perSecond * seconds), atOnce: defaultAtOnce };
 
 /**
  * Runs the operation `load.count` times at the candidate, and returns the cost of one run: CPU milliseconds (user and
@@ -52,16 +60,16 @@ function eventLoopMs(pid: number): number {
   return threadTimes(pid).get(String(pid)) ?? 0;
 }
 
-/** A candidate's next rounds of an operation. */
-export type NextRound = (load: Load) => Promise<Round>;
-
-/** Prepares the data of several rounds together, so that little is written right before a round. */
+/**
+ * Returns a function that measures a round of the operation. It prepares the data of several rounds together, so that
+ * little is written right before a round.
+ */
 export function createRounds(
   operation: OperationName,
   candidate: Candidate,
   servers: TestServers,
   together: number,
-): NextRound {
+): (load: Load) => Promise<Round> {
   let made: { readonly run: OperationRun; readonly count: number; used: number } | undefined;
   return async (load) => {
     if (made === undefined || made.used + load.count > made.count) {
@@ -131,4 +139,37 @@ export async function measureCold(
     }
   }
   return costs;
+}
+
+/** Number of rounds that are compared with as many before them. */
+export const comparedRounds = 8;
+/** Largest relative difference of the medians at which the cost counts as steady. */
+export const stillWithin = 0.03;
+
+/**
+ * Returns true if a cost has stopped changing, so that the median of the last rounds differs by less than 3 % from that
+ * of the rounds before. Fewer rounds or a wider bound would not be enough. The event loop's part of a refresh falls by
+ * a sixth between 3,000 and 20,000 operations, while every other round costs a sixth more.
+ */
+export function standsStill(rounds: readonly number[]): boolean {
+  if (rounds.length < 2 * comparedRounds) return false;
+  const last = median(rounds.slice(-comparedRounds));
+  const before = median(rounds.slice(-2 * comparedRounds, -comparedRounds));
+  return Math.abs(last - before) < stillWithin * before;
+}
+
+/** The most cores that other processes may take in a round that counts as quiet. */
+export const maxOthers = 0.2;
+
+type Disturbed = Pick<Round, 'others'>;
+
+/** Returns how many rounds to repeat for `wanted` quiet ones. Repetitions stop at half of `wanted`. */
+export function roundsToRepeat(rounds: readonly Disturbed[], wanted: number): number {
+  const quiet = rounds.filter(({ others }) => others <= maxOthers).length;
+  return Math.max(0, Math.min(wanted - quiet, Math.ceil(1.5 * wanted) - rounds.length));
+}
+
+/** Returns the `wanted` rounds in which other processes did least. */
+export function quietestRounds<T extends Disturbed>(rounds: readonly T[], wanted: number): T[] {
+  return rounds.toSorted((a, b) => a.others - b.others).slice(0, wanted);
 }

@@ -1,15 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { KeyFiles } from '@auth-account/local-stack';
 import type { Collections } from '@auth-account/stores';
+import { newAccountSeed } from '../../../support/api/seed-accounts.ts';
 import type { TestServers } from '../../../support/stores/start-test-servers.ts';
+import { runAtOnce } from '../concurrent-load.ts';
 import { costMedians, medianHashMs } from '../cost/cost-table.ts';
-import { measureSideBySide, preparedRounds } from '../cost/measure-side-by-side.ts';
+import { type Measured, measureSideBySide, preparedRounds } from '../cost/measure-side-by-side.ts';
 import { type OperationName, operationNames, type TestBed } from '../cost/operations.ts';
-import { apiOf, type OwnCandidate, startOwnCandidate } from '../cost/own-candidate.ts';
-import { loadOf, warmUpLoad } from '../cost/rounds.ts';
-import { comparedRounds } from '../cost/steady-state.ts';
+import { apiOf, makeHash, type OwnCandidate, startOwnCandidate } from '../cost/own-candidate.ts';
+import { comparedRounds, loadOf, warmUpLoad } from '../cost/rounds.ts';
+import { createSessionSeeds, type SeededSession } from '../cost/session-seeds.ts';
 import { adminCommand, fillingCacheMib, roomyCacheMib, setMongoCache } from '../machine/mongo.ts';
 import { countCpu } from '../machine/process-usage.ts';
-import { fillStore } from './fill-store.ts';
 
 /** Cost of the operations with this number of users in the store. */
 export type GrowthLevel = Awaited<ReturnType<typeof measureLevel>> & {
@@ -43,10 +45,8 @@ export async function measureGrowth(
       const caches = place === sizes.length - 1 ? [roomyCacheMib, smallCacheMib] : [roomyCacheMib];
       await setMongoCache(servers.mongo.uri, fillingCacheMib);
       const begun = performance.now();
-      const testBed = await fillStore(api.collections, servers.keys, {
-        users: users - (sizes[place - 1] ?? 0),
-        ...needed(caches.length),
-      });
+      const more = users - (sizes[place - 1] ?? 0);
+      const testBed = await fillStore(api.collections, servers.keys, { users: more, ...needed(caches.length) });
       sessions += testBed.sessionCount;
       log(`  ${users} users, ${sessions} sessions: filled in ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
       for (const cacheMib of caches) {
@@ -74,11 +74,11 @@ function needed(times: number) {
 async function measureLevel(api: OwnCandidate, testBed: TestBed, servers: TestServers, cacheMib: number) {
   await setMongoCache(servers.mongo.uri, cacheMib);
   await settle(servers.mongo.uri, servers.mongo.pids());
-  const { measured } = await measureSideBySide([api.on(testBed)], servers, {
-    names: order,
-    rounds,
-    load: (name) => loadOf(name, count),
-  });
+  const measured: Measured[] = [];
+  for (const operation of order) {
+    const options = { rounds, load: (name: OperationName) => loadOf(name, count) };
+    measured.push(...(await measureSideBySide(operation, [api.on(testBed)], servers, options)).measured);
+  }
   return {
     cacheMib,
     storeMib: await storeMib(api.collections),
@@ -110,4 +110,66 @@ async function settle(uri: string, pids: readonly number[]): Promise<void> {
     await delay(lookMs);
     if (usedMs() < idleShare * lookMs) return;
   }
+}
+
+const batch = 5_000;
+const writersAtOnce = 3;
+/**
+ * The sessions start at random generations from 1 to this number. Each session is refreshed only once, and a refresh is
+ * more expensive at some generations.
+ */
+const generations = 8;
+/** Options for writing as an import would. The measured operations write as usual. */
+const quickly = { ordered: false, writeConcern: { w: 1 } } as const;
+
+/**
+ * Adds `users`, each with a group and live sessions. Returns `accounts` and `sessions` of all batches, so that the
+ * measured operations look for documents in the whole store, not only in its newest part. Each is given out once.
+ */
+async function fillStore(
+  collections: Collections,
+  keys: KeyFiles,
+  { users, accounts, sessions }: Readonly<Record<'users' | 'accounts' | 'sessions', number>>,
+) {
+  const passwordHash = makeHash();
+  const { newSession, fillerSession } = await createSessionSeeds(keys);
+  const sessionsEach = Math.ceil(Math.max(users, sessions) / users);
+  const emails: string[] = [];
+  const kept: SeededSession[] = [];
+
+  async function writeBatch(index: number): Promise<void> {
+    const length = Math.min(batch, users - index * batch);
+    const seeds = Array.from({ length }, () => newAccountSeed(passwordHash));
+    const owners = seeds.flatMap(({ user }) =>
+      Array.from({ length: sessionsEach }, () => ({ userId: user._id, groupId: user.home_group_id })),
+    );
+    const inTurn = shuffled(owners);
+    const wanted = Math.ceil((sessions * length) / users);
+    const askedFor = inTurn
+      .slice(0, wanted)
+      .map((owner) => newSession(owner, 1 + Math.floor(Math.random() * generations)));
+    const documents = [...askedFor.map(({ document }) => document), ...inTurn.slice(wanted).map(fillerSession)];
+    const [groups, owned] = [seeds.map(({ group }) => group), seeds.map(({ user }) => user)];
+    await collections.groups.insertMany(groups, quickly);
+    await collections.users.insertMany(owned, quickly);
+    await collections.sessions.insertMany(shuffled(documents), quickly);
+    emails.push(...seeds.slice(0, Math.ceil((accounts * length) / users)).map(({ user }) => user.email));
+    kept.push(...askedFor.map(({ session }) => session));
+  }
+
+  await runAtOnce({ count: Math.ceil(users / batch), atOnce: writersAtOnce }, writeBatch);
+  const taking = <T>(from: T[]) => {
+    const left = shuffled(from);
+    return async (count: number): Promise<T[]> => {
+      if (left.length < count) throw new RangeError(`${count} items were asked for, there are ${left.length}`);
+      return left.splice(0, count);
+    };
+  };
+  return { refreshesEach: 1, accounts: taking(emails), sessions: taking(kept), sessionCount: users * sessionsEach };
+}
+
+/** Shuffles the items, so that each round of the benchmark gets items from the whole store. */
+function shuffled<T>(list: readonly T[]): T[] {
+  const placed = list.map((item) => ({ item, place: Math.random() }));
+  return placed.toSorted((a, b) => a.place - b.place).map(({ item }) => item);
 }

@@ -3,9 +3,8 @@ import type { MedianCost } from '../cost/cost-table.ts';
 import { type OperationName, operationNames } from '../cost/operations.ts';
 import type { GrowthLevel } from '../growth/measure-growth.ts';
 import type { Level } from '../push/measure-streams.ts';
-import { aimsOf } from './aims.ts';
+import { aimsOf, type BenchResults } from './aims.ts';
 import { benchmarksPage } from './benchmarks-page.ts';
-import type { BenchResults } from './results.ts';
 
 const cost = (operation: OperationName, candidate: string, both: number): MedianCost => ({
   ...{ operation, candidate, both, inHashes: both / 12 },
@@ -68,13 +67,6 @@ const unmet = (of: BenchResults) => aimsOf(of).flatMap(({ what, isMet }) => (isM
 describe('the page of benchmarks', () => {
   const page = benchmarksPage(results);
 
-  test('the page of benchmarks names the machine and the version of better-auth, or that it was left out', () => {
-    expect(page).toContain('A processor, 2 cores');
-    expect(page).toContain('better-auth 1.2.3');
-    const operations = { ...results.operations, betterAuth: undefined };
-    expect(benchmarksPage({ ...results, operations })).toContain('better-auth was left out');
-  });
-
   test('every row of a table has as many cells as its head', () => {
     const tables = page
       .trim()
@@ -84,13 +76,16 @@ describe('the page of benchmarks', () => {
     for (const table of tables) expect(new Set(table.split('\n').map((row) => row.split(' | ').length)).size).toBe(1);
   });
 
-  test('the page of benchmarks shows the cold cost, the operations that warmed a server, and if they were too few', () => {
-    expect(page).toMatch(/^\| login \| api \|.*\| 31\.25 \| 1,200 \|$/m);
-    expect(page).toMatch(/^\| refresh \| api \|.*\| – \| 9,000, still moving \|$/m);
-  });
-
-  test('the page of benchmarks shows what else ran, and if the machine did not become quiet', () => {
-    expect(page).toContain('| push | 285 s | **no** | 200 s | 1.25 cores | 0.10 cores |');
+  test.each([
+    ['the version of better-auth', /what better-auth 1\.2\.3 does/],
+    ['the cold cost, and the operations that warmed a server', /^\| login \| api \|.*\| 31\.25 \| 1,200 \|$/m],
+    ['if they were too few', /^\| refresh \| api \|.*\| – \| 9,000, still moving \|$/m],
+    [
+      'if the machine did not become quiet',
+      /^\| push \| 285 s \| \*\*no\*\* \| 200 s \| 1\.25 cores \| 0\.10 cores \|$/m,
+    ],
+  ])('the page of benchmarks shows %s', (_, form) => {
+    expect(page).toMatch(form);
   });
 
   test('a run of some parts has those only', () => {

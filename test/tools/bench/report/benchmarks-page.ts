@@ -1,17 +1,15 @@
 import { equivalents } from '../cost/better-auth.ts';
 import { costTable } from '../cost/cost-table.ts';
-import { type OperationsResult, rounds } from '../cost/measure-operations.ts';
+import { rounds } from '../cost/measure-operations.ts';
 import { operationNames } from '../cost/operations.ts';
-import { comparedRounds, maxOthers, stillWithin } from '../cost/steady-state.ts';
+import { comparedRounds, maxOthers, stillWithin } from '../cost/rounds.ts';
 import type { GrowthLevel } from '../growth/measure-growth.ts';
 import { quietCores } from '../machine/cpu-counters.ts';
 import type { Machine } from '../machine/describe-machine.ts';
 import type { LogoutResult } from '../push/measure-logouts.ts';
 import type { StreamsResult } from '../push/measure-streams.ts';
-import { type Aim, aimsOf, costAt } from './aims.ts';
-import type { Percentiles } from './figures.ts';
-import { markdownTable, paragraphs } from './markdown.ts';
-import type { BenchResults, PushResult, Surroundings } from './results.ts';
+import { type Aim, aimsOf, type BenchResults, costAt, type OperationsResult, type PushResult } from './aims.ts';
+import { markdownTable, type Percentiles, paragraphs } from './figures.ts';
 
 /** Returns the text of docs/benchmarks.md. */
 export function benchmarksPage(results: BenchResults): string {
@@ -47,7 +45,7 @@ function machineTable(machine: Machine): string {
 }
 
 /** Describes how quiet the machine was. */
-function surroundingsText(surroundings: readonly Surroundings[]): string {
+function surroundingsText(surroundings: BenchResults['surroundings']): string {
   return paragraphs(
     `Before each part the program waited, for a limited time, until other processes, the kernel’s threads and the hypervisor took less than ${quietCores} cores for five seconds. Then it measured in any case. The table shows what they took during the measurement (/proc/stat, without the run’s own processes):`,
     markdownTable(
@@ -68,7 +66,8 @@ function aimsTable(aims: readonly Aim[]): string {
   return paragraphs(`${met} of ${aims.length} are met by this run.`, table);
 }
 
-function operationsSection({ bareHashMs, repeated, betterAuth, ...costs }: OperationsResult): string {
+function operationsSection({ betterAuth, ...costs }: OperationsResult): string {
+  const { bareHashMs, repeated } = costs;
   const disturbed =
     repeated === 0
       ? `Other processes took at most ${maxOthers} of a core in every round`

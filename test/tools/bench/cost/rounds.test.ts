@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { quietestRounds, roundsToRepeat, standsStill } from './steady-state.ts';
+import { quietestRounds, roundsToRepeat, standsStill } from './rounds.ts';
 
 describe('stability of a cost', () => {
   const eight = (...costs: number[]) => costs.flatMap((cost) => Array.from({ length: 8 }, () => cost));
