@@ -84,59 +84,47 @@ test('checkEnded finds nothing about a live session', async () => {
   expect(await found()).toEqual([]);
 });
 
-describe.each<[string, SessionRecord['state'], () => Promise<unknown>]>([
-  ['that MongoDB says is over, whose app had no answer', 'unsure', revoke],
-  ['that MongoDB says is over, whose app knows nothing', 'live', revoke],
-  ['whose app was notified that it is over', 'ended', revoke],
-])('checkEnded about a session %s', (_, state, end) => {
+const over: Denial = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' };
+const former: Denial = { kind: 'below', ver: 2 };
+
+describe.each<[string, string, SessionRecord['state'], () => Promise<unknown>, Denial]>([
+  ['that MongoDB says is over, whose app had no answer', 'session', 'unsure', revoke, over],
+  ['that MongoDB says is over, whose app knows nothing', 'session', 'live', revoke, over],
+  ['whose app was notified that it is over', 'session', 'ended', revoke, over],
+  ['whose user has changed the group', 'claims', 'live', move, former],
+])('checkEnded about a session %s', (_, what, state, end, denial) => {
   beforeEach(async () => {
     session.state = state;
     await end();
   });
 
-  test('checkEnded finds nothing if all services refuse an ended session', async () => {
-    await denyAndClose({ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' });
+  test('checkEnded finds nothing if all services refuse its token', async () => {
+    await denyAndClose(denial);
     expect(await found()).toEqual([]);
   });
 
-  test('checkEnded finds each service that accepts an ended session', async () => {
+  test('checkEnded finds each service that accepts its token', async () => {
     expect(await found()).toEqual([
-      'a stream outlived its session',
-      'a token outlived its session at a gateway',
-      'a token outlived its session at the api',
+      `a stream outlived its ${what}`,
+      `a token outlived its ${what} at a gateway`,
+      `a token outlived its ${what} at the api`,
     ]);
   });
 });
 
 test('checkEnded finds a session that goes on although its app knows of its end', async () => {
   session.state = 'ended';
-  await denyAndClose({ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' });
+  await denyAndClose(over);
   expect(await found()).toEqual(['a session that has ended was refreshed']);
 });
 
-describe('checkEnded about a session whose user has changed the group', () => {
-  beforeEach(move);
-
-  test('checkEnded finds nothing if all services refuse a token of the former group', async () => {
-    await denyAndClose({ kind: 'below', ver: 2 });
-    expect(await found()).toEqual([]);
-  });
-
-  test('checkEnded finds each service that accepts a token of the former group', async () => {
-    expect(await found()).toEqual([
-      'a stream outlived its claims',
-      'a token outlived its claims at a gateway',
-      'a token outlived its claims at the api',
-    ]);
-  });
-
-  test('checkEnded finds nothing about streams and tokens that are newer than the ended claims', async () => {
-    const ended = await findEnded(world, fixture.collections);
-    await denyAndClose({ kind: 'below', ver: 2 });
-    session.streams.add({ isOpen: () => true });
-    session.accessToken = 'a newer one';
-    await checkEnded(world, ended);
-    await world.history.close();
-    expect(world.history.violations).toEqual([]);
-  });
+test('checkEnded finds nothing about streams and tokens that are newer than the ended claims', async () => {
+  await move();
+  const ended = await findEnded(world, fixture.collections);
+  await denyAndClose(former);
+  session.streams.add({ isOpen: () => true });
+  session.accessToken = 'a newer one';
+  await checkEnded(world, ended);
+  await world.history.close();
+  expect(world.history.violations).toEqual([]);
 });

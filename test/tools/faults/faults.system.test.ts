@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { createRandom } from '../../model/simulate-refresh.ts';
-import { faultSequence } from './kinds/fault-sequence.ts';
-import { linkFaults } from './kinds/link-faults.ts';
-import { mongoFaults } from './kinds/mongo-faults.ts';
+import { faultSequence } from './kinds/fault.ts';
+import { linkFaults } from './kinds/process-faults.ts';
+import { mongoFaults } from './kinds/store-faults.ts';
 
 const program = fileURLToPath(new URL('faults.ts', import.meta.url));
 
@@ -18,7 +18,7 @@ const kinds = 'SIGSTOP of the MongoDB primary|Redis emptied|kill -9 of every pro
  * seed's faults are short, the users are few, and a killed process leaves its locks for a short time.
  */
 const args = [
-  ...['--seed', '52', '--minutes', '60', '--faults', '3', '--only', kinds, '--no-install'],
+  ...['--seed', '52', '--minutes', '60', '--faults', '3', '--only', kinds],
   ...['--rate', '12', '--population', '40', '--lock-seconds', '5'],
 ];
 

@@ -17,8 +17,6 @@ const { values } = parseArgs({
     'lock-seconds': { type: 'string', default: '60' },
     faults: { type: 'string', default: 'Infinity' },
     only: { type: 'string', default: '' },
-    /** True to leave out faults that need an installation first. */
-    'no-install': { type: 'boolean', default: false },
     bundles: { type: 'boolean', default: false },
   },
 });
@@ -43,7 +41,6 @@ const { violations, faults } = await runFaults({
   lockSeconds: Number(values['lock-seconds']),
   maxFaults: Number(values.faults),
   only: new RegExp(values.only, 'i'),
-  mayInstall: !values['no-install'],
   logDir: join(root, 'reports', `faults-${seed}`),
   log: (line) => console.log(line),
   signal: ending.signal,

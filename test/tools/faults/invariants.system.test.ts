@@ -137,49 +137,52 @@ async function write(event: AuthEvent, deliveries: OutboxDocument['deliveries'] 
 
 describe('checkSubscribers', () => {
   let event: RegisteredEvent;
-  const newNotification = () => madeUp('service.auth.events.notice', { user_id, purpose: 'new_device', locale: 'en' });
-  const foundAt = (events: readonly AuthEvent[], hasKey = false) => {
-    received.push(...events);
-    return foundBy(checkSubscribers, hasKey);
-  };
   beforeEach(async () => {
     const [row] = await collections.outbox.find().toArray();
     if (row?.event.type !== registeredTopic) throw new Error('nobody is registered');
     event = row.event;
   });
 
-  test('checkSubscribers finds nothing if a subscriber has every event', async () => {
-    expect(await foundAt([event])).toEqual([]);
-  });
+  const notification = () => madeUp('service.auth.events.notice', { user_id, purpose: 'new_device', locale: 'en' });
+  const elsewhere = () => ({ ...event, data: { ...event.data, home_group_id: randomUUID() } });
+  /** Writes a notification that was sent to no subscriber, or to those. */
+  async function notify(deliveries: OutboxDocument['deliveries'] = {}) {
+    const notice = notification();
+    await write(notice, deliveries);
+    return notice;
+  }
+  async function notifySecretly() {
+    const notice = await notify({ analytics: new Date() });
+    return { ...notice, data: { ...notice.data, secret: 'sealed' } };
+  }
 
-  test('checkSubscribers finds an event with another group than the app knows', async () => {
-    const data = { ...event.data, home_group_id: randomUUID() };
-    expect(await foundAt([{ ...event, data }])).toEqual(['a subscriber was notified of something else than the app']);
-  });
-
-  test('checkSubscribers finds an event that a subscriber does not have', async () => {
-    expect(await foundAt([])).toEqual(['an event has not arrived', 'a subscriber has not one event']);
-  });
-
-  test('checkSubscribers finds an event of something that has not happened', async () => {
-    const found = ['a subscriber was notified of what has not happened'];
-    expect(await foundAt([event, newNotification()])).toEqual(found);
-  });
-
-  test('checkSubscribers finds a delivered event that was for nobody', async () => {
-    const notification = newNotification();
-    await write(notification);
-    expect(await foundAt([event, notification])).toEqual(['an event for nobody was delivered']);
-  });
-
-  test.each([
-    [true, []],
-    [false, ['a subscriber without a key has a secret']],
-  ])('checkSubscribers finds a secret at a subscriber without a key; key: %s', async (hasKey, found) => {
-    const notification = newNotification();
-    await write(notification, { analytics: new Date() });
-    const sent = { ...notification, data: { ...notification.data, secret: 'sealed' } };
-    expect(await foundAt([event, sent], hasKey)).toEqual(found);
+  test.each<[string, readonly string[], () => Promise<readonly AuthEvent[]>, boolean?]>([
+    ['nothing if a subscriber has every event', [], async () => [event]],
+    [
+      'another group than the app knows',
+      ['a subscriber was notified of something else than the app'],
+      async () => [elsewhere()],
+    ],
+    ['that an event is missing', ['an event has not arrived', 'a subscriber has not one event'], async () => []],
+    [
+      'what has not happened',
+      ['a subscriber was notified of what has not happened'],
+      async () => [event, notification()],
+    ],
+    [
+      'a delivered event that was for nobody',
+      ['an event for nobody was delivered'],
+      async () => [event, await notify()],
+    ],
+    [
+      'a secret without a key',
+      ['a subscriber without a key has a secret'],
+      async () => [event, await notifySecretly()],
+    ],
+    ['nothing about a secret at a subscriber with a key', [], async () => [event, await notifySecretly()], true],
+  ])('checkSubscribers finds %s', async (_, found, events, hasKey = false) => {
+    received.push(...(await events()));
+    expect(await foundBy(checkSubscribers, hasKey)).toEqual(found);
   });
 });
 

@@ -1,13 +1,13 @@
-import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
+import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Db, MongoClient } from 'mongodb';
+import type { Db } from 'mongodb';
 import { createRandom } from '../../model/simulate-refresh.ts';
 import { openTokenFixture, type TokenFixture } from '../../support/api/token-api.ts';
 import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
 import { checkAccounts } from './invariants/check-accounts.ts';
 import { checkStores } from './invariants/check-stores.ts';
 import { readEvidence } from './invariants/evidence.ts';
-import { stopOthers } from './kinds/mongo-faults.ts';
+import { stopOthers } from './kinds/store-faults.ts';
 import { type App, createApp, createWorld, type World } from './load/app.ts';
 import { endAppConnections } from './load/app-request.ts';
 import { changePassword } from './load/credential-changes.ts';
@@ -15,9 +15,10 @@ import { orderDeletion, restore } from './load/deletions.ts';
 import { createHistory } from './load/history.ts';
 import { logIn, logInAgain, logOut, logOutAll, refresh } from './load/sessions.ts';
 import { createInvite, move, register } from './load/spaces.ts';
+import { onMember, type ReplicaSet, startReplicaSet } from './stack/replica-set.ts';
 
 let folder: GuardedFolder;
-let mongo: LocalMongo;
+let replicaSet: ReplicaSet;
 let fixture: TokenFixture;
 let world: World;
 /** Numbers of attempts without a final answer, by user. */
@@ -30,12 +31,13 @@ const unlimited = { REGISTER_LIMIT_PER_ADDRESS: '1000000', LOGIN_LIMIT_PER_ADDRE
 
 beforeAll(async () => {
   folder = await openGuardedFolder('lost-writes');
-  const setParameters = { enableTestCommands: '1' };
-  mongo = await startMongo({ dir: folder.dir, members: 3, setParameters, log: () => undefined, onSpawn: folder.watch });
-  fixture = await openTokenFixture({ mongodbUri: mongo.uri });
+  const { dir, watch: onSpawn } = folder;
+  replicaSet = await startReplicaSet({ dir, logDir: dir, onSpawn, lockSeconds: 60 });
+  const { uri } = replicaSet.mongo;
+  fixture = await openTokenFixture({ mongodbUri: uri });
   // The driver gives up a commit soon, so that retries come soon, but a read that waits for the majority has enough
   // time.
-  const env = { ...unlimited, ACCOUNT_DELETION_GRACE_DAYS: '14', MONGODB_URI: `${mongo.uri}&socketTimeoutMS=5000` };
+  const env = { ...unlimited, ACCOUNT_DELETION_GRACE_DAYS: '14', MONGODB_URI: `${uri}&socketTimeoutMS=5000` };
   const apis = [await fixture.start(env), await fixture.start(env)];
   const history = createHistory();
   world = await createWorld({
@@ -56,7 +58,7 @@ afterAll(async () => {
   endAppConnections();
   await fixture?.close();
   await world?.history.close();
-  await mongo?.kill();
+  await replicaSet?.close();
   await folder?.close();
 });
 
@@ -86,26 +88,16 @@ const steps: readonly Step[] = [
   ['a move', move, begin],
 ];
 
-/** Runs the work on a direct connection to the member. */
-async function on<T>(member: number, work: (admin: Db) => Promise<T>): Promise<T> {
-  const client = new MongoClient(`mongodb://127.0.0.1:${mongo.ports[member]}/?directConnection=true`);
-  return work(client.db('admin')).finally(() => client.close());
-}
-
-async function findPrimary(): Promise<number> {
-  const roles = mongo.ports.map((_, member) => on(member, (admin) => admin.command({ hello: 1 })));
-  return (await Promise.all(roles)).findIndex(({ isWritablePrimary }) => isWritablePrimary);
-}
-
 /** Returns true if a retry waits at the primary for the majority. After a refusal it goes on at the next primary. */
 async function isConfirming(primary: number): Promise<boolean> {
   const reading = { 'command.find': 'idempotency', 'command.readConcern.level': 'linearizable' };
-  const found = await on(primary, (admin) => admin.aggregate([{ $currentOp: {} }, { $match: reading }]).toArray());
-  return found.length > 0;
+  const look = (admin: Db) => admin.aggregate([{ $currentOp: {} }, { $match: reading }]).toArray();
+  return (await onMember(replicaSet.mongo.ports[primary], look)).length > 0;
 }
 
 // guarantees: idempotency-key
 test('no acknowledged change is lost with a primary whose last writes no other member had', async () => {
+  const { mongo, findPrimary } = replicaSet;
   const primary = await findPrimary();
   const apps = steps.map((_, index) => createApp(world, index, { random: createRandom(index), timeoutMs }));
   await Promise.all(steps.map(([, , prepare], index) => prepare(apps[index] as App)));

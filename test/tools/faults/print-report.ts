@@ -1,3 +1,4 @@
+import { markdownTable } from '../bench/report/figures.ts';
 import type { History, Outcome, Violation } from './load/history.ts';
 import { describeFigures, type SdkFigures } from './sdk/sdk-user.ts';
 
@@ -32,32 +33,40 @@ export function sumOperations({ counts }: History): Record<Outcome, number> {
 }
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
-const row = (...cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
 
 /** Prints the figures of a run as Markdown tables. */
 export function printReport({ counts }: History, report: Report): void {
   const { operations, faults, violations } = report;
   const kills = faults.filter(({ name }) => name.startsWith('kill -9'));
-  const lines = ['', row('fault', 'times', 'longest write gap', 'longest read gap', 'ready again after')];
-  lines.push(row('---', '---', '---', '---', '---'));
-  for (const [name, records] of Map.groupBy(faults, (fault) => fault.name)) {
-    const longest = (figure: 'writeGap' | 'readGap' | 'readyAfter') =>
-      seconds(Math.max(...records.map((record) => record[figure])));
-    lines.push(row(name, records.length, longest('writeGap'), longest('readGap'), longest('readyAfter')));
-  }
-  lines.push('', row('operation', 'acknowledged', 'refused', 'unknown'), row('---', '---', '---', '---'));
-  for (const [kind, { acknowledged, refused, unknown }] of counts)
-    lines.push(row(kind, acknowledged, refused, unknown));
-  lines.push(
+  const gaps = Array.from(
+    Map.groupBy(faults, ({ name }) => name),
+    ([name, records]) => {
+      const longest = (['writeGap', 'readGap', 'readyAfter'] as const).map((figure) =>
+        seconds(Math.max(...records.map((record) => record[figure]))),
+      );
+      return [name, records.length, ...longest];
+    },
+  );
+  const outcomes = Array.from(counts, ([kind, { acknowledged, refused, unknown }]) => [
+    kind,
+    acknowledged,
+    refused,
+    unknown,
+  ]);
+  const lines = [
+    '',
+    markdownTable(['fault', 'times', 'longest write gap', 'longest read gap', 'ready again after'], gaps),
+    '',
+    markdownTable(['operation', 'acknowledged', 'refused', 'unknown'], outcomes),
     '',
     `seed ${report.seed}, ${report.seconds} s: ${operations.acknowledged} operations acknowledged, ` +
       `${operations.refused} refused, ${operations.unknown} without an answer; ` +
       `${faults.length} faults, ${kills.length} kills; ` +
       `${report.repeatedDeliveries} repeated deliveries; ${violations.length} violations`,
     `${report.users} users of the client: ${describeFigures(report.sdk)}`,
-  );
-  for (const { at, what, detail } of violations.slice(0, 20)) {
-    lines.push(`VIOLATION after ${seconds(at)}: ${what} ${JSON.stringify(detail)}`);
-  }
+    ...violations
+      .slice(0, 20)
+      .map(({ at, what, detail }) => `VIOLATION after ${seconds(at)}: ${what} ${JSON.stringify(detail)}`),
+  ];
   console.log(lines.join('\n'));
 }

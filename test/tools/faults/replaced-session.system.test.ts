@@ -4,7 +4,6 @@ import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { logIn, logOut } from '../../support/api/accounts.ts';
 import { startTestStack, type TestStack } from '../../support/processes/test-stack.ts';
-import { cheapHashes } from '../../support/test-environment.ts';
 import { type App, createApp, createDevice, createWorld } from './load/app.ts';
 import { heldBy } from './load/credentials.ts';
 import { createHistory } from './load/history.ts';
@@ -18,7 +17,7 @@ let app: App;
 let notes: { readonly what: string; readonly code?: unknown }[];
 
 beforeAll(async () => {
-  stack = await startTestStack(cheapHashes);
+  stack = await startTestStack();
 });
 afterAll(() => stack.close());
 

@@ -5,9 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { logIn as logInElsewhere } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { startTestStack, type TestStack } from '../../support/processes/test-stack.ts';
-import { cheapHashes } from '../../support/test-environment.ts';
 import { createWorld } from './load/app.ts';
-import { logIn, logOut, move, read, register } from './sdk/actions.ts';
+import { addSignInMethod, lacksSignInMethod, logIn, logOut, move, read, register } from './sdk/actions.ts';
 import { checkSdkUsers } from './sdk/check-sdk-users.ts';
 import type { App } from './sdk/phone.ts';
 import {
@@ -20,14 +19,13 @@ import {
   stateOf,
   sumFigures,
 } from './sdk/sdk-user.ts';
-import { addSignInMethod, lacksSignInMethod } from './sdk/sign-in-calls.ts';
 
 let stack: TestStack;
 let user: SdkUser;
 let app: App;
 
 beforeAll(async () => {
-  stack = await startTestStack(cheapHashes);
+  stack = await startTestStack();
 });
 afterAll(() => stack.close());
 
@@ -105,6 +103,11 @@ describe('checkSdkUsers about a user with a second factor or a passkey', () => {
 
 describe('the end of a session', () => {
   const lost = 'a user of the client was signed out who did not ask for it';
+  const restartWithOtherSession = () => {
+    killApp(user);
+    user.sessionId = 'another';
+    return startApp(user);
+  };
 
   test('a session that the service ends is a violation', async () => {
     const tokens = await logInElsewhere(stack, user.email, { password: user.password });
@@ -115,9 +118,24 @@ describe('the end of a session', () => {
     expect(user.figures).toMatchObject({ sessions: 1, lost: 1 });
   });
 
-  test('a logout that no user asked for is a violation', async () => {
-    await app.auth.logOut();
-    expect(violations()).toEqual([lost]);
+  test.each<[string, () => Promise<unknown>]>([
+    [lost, () => app.auth.logOut()],
+    ['an app came back with another session', restartWithOtherSession],
+    [
+      'a user who has logged out is signed in',
+      () => logOut(user, { ...app, auth: { ...app.auth, logOut: async () => undefined } }),
+    ],
+    [
+      'a call of the client was refused',
+      () => attempt(user, app, 'logIn', (auth) => auth.logIn({ email: user.email, password: 'not the password' })),
+    ],
+    [
+      'a call of the client failed with something else than its own error',
+      () => attempt(user, app, 'nothing', () => Promise.reject(new TypeError('broken'))),
+    ],
+  ])('it is a violation that %s', async (what, happen) => {
+    await happen();
+    expect(violations()).toEqual([what]);
   });
 
   test('a logout that its user asked for is no violation', async () => {
@@ -138,18 +156,6 @@ describe('the end of a session', () => {
     user.phone.network.turn(true);
     expect(await found(long)).toEqual([undelivered]);
     expect(user.figures).toMatchObject({ signOuts: 1, offline: 1 });
-  });
-
-  test('an app that comes back with another session is a violation', async () => {
-    killApp(user);
-    user.sessionId = 'another';
-    await startApp(user);
-    expect(violations()).toEqual(['an app came back with another session']);
-  });
-
-  test('a user who has logged out and is signed in is a violation', async () => {
-    await logOut(user, { ...app, auth: { ...app.auth, logOut: async () => undefined } });
-    expect(violations()).toEqual(['a user who has logged out is signed in']);
   });
 });
 
@@ -201,15 +207,6 @@ describe('messages of an app', () => {
     user.phone.secrets.hear({ event: 'call_failed', code: 'CLIENT_NETWORK' });
     const leak = 'an app of the client has revealed a secret';
     expect(await found(long)).toEqual([leak, leak]);
-  });
-
-  test('a call that is refused for good, and an error that is not the client’s, are violations', async () => {
-    await attempt(user, app, 'logIn', (auth) => auth.logIn({ email: user.email, password: 'not the password' }));
-    await attempt(user, app, 'nothing', () => Promise.reject(new TypeError('broken')));
-    expect(violations()).toEqual([
-      'a call of the client was refused',
-      'a call of the client failed with something else than its own error',
-    ]);
   });
 
   test('a rejection that nobody handles is a violation', async () => {

@@ -1,4 +1,3 @@
-import { waitUntil } from '@auth-account/local-stack';
 import type { FaultStack } from '../stack/start-fault-stack.ts';
 
 /** One kind of fault, and its repair. */
@@ -10,21 +9,13 @@ export interface FaultKind {
   /** Returns the reason why the fault is impossible here; undefined if it is possible. */
   findObstacle?(stack: FaultStack): string | undefined;
   /** Causes the fault. The result describes the fault, and can repair it, unless it needs no repair. */
-  inject(stack: FaultStack, random: () => number): Promise<InjectedFault>;
+  inject(stack: FaultStack, random: () => number): Promise<{ readonly detail: string; fix?(): unknown }>;
 }
 
-export interface InjectedFault {
-  readonly detail: string;
-  fix?(): unknown;
-}
-
-/** Returns the primary, when there is one. */
-export async function primaryOf({ replicaSet }: FaultStack): Promise<number> {
-  let primary: number | undefined;
-  const isThere = async () => {
-    primary = await replicaSet.findPrimary();
-    return primary !== undefined;
-  };
-  await waitUntil(isThere, { what: 'A primary', timeoutMs: 60_000 });
-  return primary ?? 0;
+/** Yields all kinds round after round, each round in random order. */
+export function* faultSequence(kinds: readonly FaultKind[], random: () => number): Generator<FaultKind, never> {
+  for (;;) {
+    const left = [...kinds];
+    while (left.length > 0) yield* left.splice(Math.floor(random() * left.length), 1);
+  }
 }

@@ -136,6 +136,29 @@ export async function rest(random: () => number, [shortest, longest]: Range, sig
   await sleep(shortest + random() * (longest - shortest), undefined, { signal }).catch(() => undefined);
 }
 
+/** Lives in which users act again and again, each after a pause. */
+export function createLives() {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const lives: Promise<void>[] = [];
+  async function live(random: () => number, pause: Range, act: () => Promise<void>): Promise<void> {
+    while (!signal.aborted) {
+      await rest(random, pause, signal);
+      if (!signal.aborted) await act();
+    }
+  }
+  return {
+    signal,
+    begin: (...life: Parameters<typeof live>) => void lives.push(live(...life)),
+    /** Lets all users finish what they are doing. */
+    async finish() {
+      ending.abort();
+      await Promise.all(lives);
+    },
+    close: () => ending.abort(),
+  };
+}
+
 /** Looks for a fault until there is none, or until `patienceMs` are over. Returns the one that is left. */
 export async function settle<T>(patienceMs: number, findFault: () => Promise<T | undefined>): Promise<T | undefined> {
   const deadline = performance.now() + patienceMs;

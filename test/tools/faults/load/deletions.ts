@@ -1,6 +1,6 @@
 import type { App, Errand } from './app.ts';
 import { type Answered, allowing, callOf, callUntilAnswered, type Judge, violate } from './app-request.ts';
-import { judgeCode } from './codes.ts';
+import { judgeCode } from './credential-changes.ts';
 import { beginChange, heldBy, isDue } from './credentials.ts';
 import { callAuthorized, doubtSessions, endSessions, logIn } from './sessions.ts';
 

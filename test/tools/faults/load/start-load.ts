@@ -1,8 +1,15 @@
 import { createRandom } from '../../../model/simulate-refresh.ts';
 import { type App, anyOf, anyWeighted, createDevice, createPerson, type Person, type World } from './app.ts';
 import { endAppConnections } from './app-request.ts';
-import { arrivedCode, askForCode } from './codes.ts';
-import { askForEmail, changeEmail, changePassword, resetPassword, undoEmail } from './credential-changes.ts';
+import {
+  arrivedCode,
+  askForCode,
+  askForEmail,
+  changeEmail,
+  changePassword,
+  resetPassword,
+  undoEmail,
+} from './credential-changes.ts';
 import { heldBy, isSettled, tryFormer } from './credentials.ts';
 import { confirmDeletion, faceDeletion, orderDeletion } from './deletions.ts';
 import type { ChangeKind } from './ledger.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { anyWeighted, type Range, rest as restFor, type World } from '../load/app.ts';
-import { type Action, logIn, logOut, move, read, register } from './actions.ts';
+import { anyWeighted, createLives, type Range, rest, type World } from '../load/app.ts';
+import { type Action, addSignInMethod, lacksSignInMethod, logIn, logOut, move, read, register } from './actions.ts';
 import { createSdkUser, type Household, killApp, type SdkUser, startApp, stateOf } from './sdk-user.ts';
-import { addSignInMethod, lacksSignInMethod } from './sign-in-calls.ts';
 
 /** Users of the client who use their apps as usual while things break. */
 export type SdkUsers = ReturnType<typeof startSdkUsers>;
@@ -86,33 +85,25 @@ async function pickUp(user: SdkUser): Promise<void> {
 
 /** Starts users of the client. A seed repeats what each user does, as far as the answers are the same. */
 export function startSdkUsers(world: World, seed: number) {
-  const ending = new AbortController();
+  const { signal, begin, finish, close } = createLives();
   const households: Household[] = Array.from({ length: Math.ceil(count / 2) }, () => ({}));
   const users = Array.from({ length: count }, (_, id) => {
     const household = households[Math.floor(id / 2)] ?? {};
     return createSdkUser({ world, id, seed, isHost: id % 2 === 0, household });
   });
-
-  async function live(user: SdkUser): Promise<void> {
-    const rest: Rest = (range) => restFor(user.random, range, ending.signal);
-    while (!ending.signal.aborted) {
-      await rest(pauseMs);
-      await doNext(user, rest);
-    }
+  for (const user of users) {
+    begin(user.random, pauseMs, () => doNext(user, (range) => rest(user.random, range, signal)));
   }
-
-  const lives = users.map(live);
   return {
     users: users as readonly SdkUser[],
     /** Lets all users finish what they are doing. Afterwards every app runs in the foreground, with a network. */
     async finish() {
-      ending.abort();
-      await Promise.all(lives);
+      await finish();
       await Promise.all(users.map(pickUp));
     },
     /** Ends every app. */
     close() {
-      ending.abort();
+      close();
       for (const { phone } of users) phone.kill();
     },
   };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type OnSpawn, startMongo, waitUntil } from '@auth-account/local-stack';
-import { MongoClient } from 'mongodb';
+import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
 import { type HoldingProxy, startHoldingProxy } from '../../../support/stores/holding-proxy.ts';
 import { mountSmallDisk } from './small-disk.ts';
 
@@ -19,6 +19,24 @@ export interface ReplicaSetOptions {
   readonly lockSeconds: number;
 }
 
+const impatient = { serverSelectionTimeoutMS: 2_000, socketTimeoutMS: 2_000, minHeartbeatFrequencyMS: 50 };
+
+/**
+ * Runs the work on a direct connection to the member on this port, which bypasses the proxies. The client is new, because
+ * one whose first connection failed can't be used again.
+ */
+export async function onMember<T>(
+  port: number | undefined,
+  work: (admin: Db) => Promise<T>,
+  options: MongoClientOptions = {},
+): Promise<T> {
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, options);
+  return work(client.db('admin')).finally(() => client.close());
+}
+
+/** Three members of MongoDB, each behind a proxy. */
+export type ReplicaSet = Awaited<ReturnType<typeof startReplicaSet>>;
+
 /** Starts three members, each behind a proxy through which the services and the other members reach it. */
 export async function startReplicaSet({ dir, logDir, onSpawn, lockSeconds }: ReplicaSetOptions) {
   const disk = await mountSmallDisk(join(dir, `member-${diskMember}`), diskMib);
@@ -36,27 +54,12 @@ export async function startReplicaSet({ dir, logDir, onSpawn, lockSeconds }: Rep
     },
   });
 
-  /**
-   * Asks a member with a new client that bypasses the proxies, because a client whose first connection failed can't be
-   * used again.
-   */
-  async function stateOf(member: number): Promise<string> {
-    const client = new MongoClient(`mongodb://127.0.0.1:${mongo.ports[member]}/?directConnection=true`, {
-      serverSelectionTimeoutMS: 2_000,
-      socketTimeoutMS: 2_000,
-      minHeartbeatFrequencyMS: 50,
-    });
-    try {
-      const { members } = await client.db('admin').command({ replSetGetStatus: 1 });
-      return members.find(({ self }: { readonly self?: boolean }) => self).stateStr;
-    } catch {
-      return 'away'; // down, frozen or not yet up: the caller asks again
-    } finally {
-      await client.close();
-    }
-  }
-
-  const states = () => Promise.all(mongo.ports.map((_, member) => stateOf(member)));
+  const stateOf = (port: number): Promise<string> =>
+    onMember(port, (admin) => admin.command({ replSetGetStatus: 1 }), impatient).then(
+      ({ members }) => members.find(({ self }: { readonly self?: boolean }) => self).stateStr,
+      () => 'away', // down, frozen or not yet up: the caller asks again
+    );
+  const states = () => Promise.all(mongo.ports.map(stateOf));
 
   return {
     mongo,
@@ -64,10 +67,15 @@ export async function startReplicaSet({ dir, logDir, onSpawn, lockSeconds }: Rep
     proxies,
     /** The disk of the last member's data, if it can be filled. */
     disk,
-    /** Returns the primary; undefined if there is none. */
-    async findPrimary(): Promise<number | undefined> {
-      const index = (await states()).indexOf('PRIMARY');
-      return index === -1 ? undefined : index;
+    /** Returns the primary, when there is one. */
+    async findPrimary(): Promise<number> {
+      let primary = -1;
+      const isThere = async () => {
+        primary = (await states()).indexOf('PRIMARY');
+        return primary >= 0;
+      };
+      await waitUntil(isThere, { what: 'A primary', timeoutMs: 60_000 });
+      return primary;
     },
     /**
      * Starts the member whenever it does not run, until it takes part. mongod ends itself if it can't write, and may be

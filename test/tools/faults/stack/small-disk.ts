@@ -1,12 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, open, rm, statfs } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-
-/** Bytes that are first left free, and then filled block by block, because other writes use the same space. */
-const slack = 1_048_576;
 
 /** Unmounts the disk when the pipe from this process ends, however the process has ended. */
 const guardScript = 'read -r word; umount -l "$1"';
@@ -30,14 +27,11 @@ export async function mountSmallDisk(dir: string, mib: number) {
   guard.unref();
   const ballast = join(dir, 'ballast');
   return {
+    /** Fills the disk with ever smaller blocks, because other writes use the same space. */
     async fill() {
-      await fillRoughly(dir, ballast);
-      const { bsize } = await statfs(dir);
       const file = await open(ballast, 'a');
       try {
-        for (;;) await file.write(Buffer.alloc(bsize));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+        for (const size of [1_048_576, (await statfs(dir)).bsize]) await fillWith(file, Buffer.alloc(size));
       } finally {
         await file.close();
       }
@@ -52,19 +46,10 @@ export async function mountSmallDisk(dir: string, mib: number) {
   };
 }
 
-/**
- * Fills nearly all of the space at once. If others write more than the slack at the same time, it retries with a larger
- * slack.
- */
-async function fillRoughly(dir: string, ballast: string): Promise<void> {
-  for (let left = slack; ; left *= 2) {
-    const { bfree, bsize } = await statfs(dir);
-    if (bfree * bsize <= left) return;
-    try {
-      await run('fallocate', ['-l', String(bfree * bsize - left), ballast]);
-      return;
-    } catch (error) {
-      if (!String((error as { stderr?: unknown }).stderr).includes('No space left')) throw error;
-    }
+async function fillWith(file: FileHandle, block: Buffer): Promise<void> {
+  try {
+    for (;;) await file.write(block);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   }
 }

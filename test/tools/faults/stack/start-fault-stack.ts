@@ -1,13 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  generateKeys,
-  type KeyFiles,
-  type OnSpawn,
-  type ServiceName,
-  startRedis,
-  waitUntil,
-} from '@auth-account/local-stack';
+import { generateKeys, type KeyFiles, type ServiceName, startRedis, waitUntil } from '@auth-account/local-stack';
 import { type Provider, startProvider } from '@auth-account/local-stack/provider';
 import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { Redis } from 'ioredis';
@@ -19,7 +12,7 @@ import { processEnvironment } from '../../../support/processes/process-environme
 import { cheapHashes, unlimitedRequests } from '../../../support/test-environment.ts';
 import { createMailbox } from '../load/mailbox.ts';
 import { providerName } from '../sign-in/federated-user.ts';
-import { createFakedClock, type FakedClockOptions } from './faked-clock.ts';
+import { createFakedClock } from './faked-clock.ts';
 import { type ReplicaSetOptions, startReplicaSet } from './replica-set.ts';
 import { type ServiceInstance, startInstance } from './service-instance.ts';
 import { mountSmallDisk } from './small-disk.ts';
@@ -32,7 +25,7 @@ import { startMailServer, startWebhookSubscriber } from './subscribers.ts';
 export type FaultStack = Awaited<ReturnType<typeof startFaultStack>>;
 
 /** `logDir` is the directory of all logs. */
-export type FaultStackOptions = FakedClockOptions & Pick<ReplicaSetOptions, 'logDir' | 'lockSeconds'>;
+export type FaultStackOptions = Pick<ReplicaSetOptions, 'logDir' | 'lockSeconds'>;
 
 /** Lifetime of an access token. */
 const accessTokenSeconds = 120;
@@ -68,7 +61,7 @@ async function startParts(options: FaultStackOptions, endings: Endings) {
   endings.push(mailServer.close);
   const provider = await startProvider();
   endings.push(provider.close);
-  const clock = await createFakedClock(join(folder.dir, 'clock'), options);
+  const clock = await createFakedClock(join(folder.dir, 'clock'));
 
   const client = new MongoClient(replicaSet.mongo.uri, { readConcern: { level: 'majority' } });
   const db = client.db('faults');
@@ -79,11 +72,10 @@ async function startParts(options: FaultStackOptions, endings: Endings) {
   const env = environment(keys, [...subscribers, mailServer], provider);
   const services: ServiceInstance[] = [];
   endings.push(() => Promise.all(services.map((service) => service.close())));
-  const onSpawn: OnSpawn = folder.watch;
   for (const number of [1, 2]) {
     for (const service of ['api', 'push-gateway', 'worker'] as const) {
       const own = { ...env, ...(number === 2 ? clock?.env : {}), ...ownEnvironment(service, number, keys) };
-      const common = { mongoUri: replicaSet.mongo.uri, redis, logDir: options.logDir, onSpawn };
+      const common = { mongoUri: replicaSet.mongo.uri, redis, logDir: options.logDir, onSpawn: folder.watch };
       services.push(await startInstance({ service, number, env: own, ...common }));
     }
   }
