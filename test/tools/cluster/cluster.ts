@@ -15,8 +15,6 @@ export interface Cluster {
   readonly images: Images;
   /** A client that the NetworkPolicies allow. */
   readonly agent: AgentClient;
-  /** A client in a pod of the same namespace that no policy allows. */
-  readonly unknownPod: AgentClient;
 }
 
 /** Returns the URLs of the Services with their cluster IPs, so that DNS does not affect the load. */

@@ -36,6 +36,17 @@ export const labelsOf = (component: string) =>
 /** Returns helm's arguments for single values. */
 export const settings = (...pairs: readonly string[]) => pairs.flatMap((pair) => ['--set', pair]);
 
+/** Looks every second until it finds something, and returns that. Throws, with the name of it, after the limit. */
+export async function untilFound<T>(what: string, timeoutMs: number, look: () => Promise<T | undefined>): Promise<T> {
+  let found: T | undefined;
+  const isThere = async () => {
+    found = await look();
+    return found !== undefined;
+  };
+  await waitUntil(isThere, { what, timeoutMs, intervalMs: 1_000 });
+  return found as T;
+}
+
 /**
  * Looks every other second until nothing is missing. Throws with the last description of what is missing, if the time
  * ends before.
@@ -80,15 +91,12 @@ export function openKubernetes(namespace: string) {
   /** Waits until a Deployment has the wanted number of ready pods of its newest template, and no others. */
   async function settled(component: string): Promise<readonly Pod[]> {
     await kubectl(['rollout', 'status', `deployment/${release}-${component}`, `--timeout=${settleLimitMs}ms`]);
-    let pods: Pod[] = [];
-    const isSettled = async () => {
+    return untilFound(`${component} has settled`, settleLimitMs, async () => {
       const { spec } = await read(['get', 'deployment', `${release}-${component}`]);
       // A pod that the kubelet has evicted remains as a record until it is deleted.
-      pods = (await podsOf(component)).filter(({ status }) => !isOver(status.phase));
-      return pods.length === spec.replicas && pods.every(isReady);
-    };
-    await waitUntil(isSettled, { what: `${component} has settled`, timeoutMs: settleLimitMs, intervalMs: 500 });
-    return pods;
+      const pods = (await podsOf(component)).filter(({ status }) => !isOver(status.phase));
+      return pods.length === spec.replicas && pods.every(isReady) ? pods : undefined;
+    });
   }
 
   return {

@@ -2,7 +2,7 @@ import type { LoadOrder } from './agent/load.ts';
 import { type Cluster, serviceAddresses } from './cluster.ts';
 import { settings } from './kubernetes.ts';
 import { authorityName, findProxy, type ReverseProxy, through, withAgentOutside } from './proxy.ts';
-import { checkHelmTest, checkHpa, checkLogoutsAcross, checkMainPath, showFootprint } from './steps/at-rest.ts';
+import { checkHelmTest, checkHpa, checkLogoutsAcross, checkMainPath } from './steps/at-rest.ts';
 import {
   checkClientNetwork,
   checkCloses,
@@ -39,7 +39,7 @@ export type Phase = 'rest' | 'changes' | 'proxy' | 'restore' | 'operators' | 'en
 async function withLoad(
   { agent, reporter }: Cluster,
   { api, push, ...order }: { readonly api: string; readonly push: string } & Omit<LoadOrder, 'api'>,
-  checks: () => Promise<void>,
+  checks: () => Promise<unknown>,
 ): Promise<void> {
   const isLoaded = await reporter.check('load and streams begin', async () => {
     await agent.call('startLoad', { api, ...order });
@@ -65,7 +65,6 @@ export async function checkShort(cluster: Cluster): Promise<void> {
 
 /** Runs checks that need an idle cluster. A new key takes long to reach the pods, so other checks run in between. */
 async function checkAtRest(cluster: Cluster): Promise<void> {
-  await showFootprint(cluster);
   const rotation = await beginRotation(cluster);
   await checkMainPath(cluster);
   await checkHelmTest(cluster);

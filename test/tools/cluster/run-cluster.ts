@@ -34,14 +34,25 @@ process.chdir(join(import.meta.dirname, '../../..'));
 const images: Images = { registry: CLUSTER_REGISTRY, tag: CLUSTER_TAG ?? 'cluster-test' };
 const kubernetes = openKubernetes(namespace);
 const reporter = createReporter(() => showState(kubernetes));
-const agents: AgentClient[] = [];
+let agent: AgentClient | undefined;
 
 let ending: Promise<void> | undefined;
 
-/** Ends everything that the test has started, once. */
-function end(): Promise<void> {
+/**
+ * Prints and writes the figures so far, and ends everything that the test has started, once. A run that did not reach
+ * its end counts as a further failure.
+ */
+function end(isFinished: boolean): Promise<void> {
   ending ??= (async () => {
-    await Promise.all(agents.map((agent) => agent.close()));
+    const { passed, failed } = reporter.counted();
+    const counted = { passed, failed: failed + (isFinished ? 0 : 1) };
+    if (counted.failed > 0) process.exitCode = 1;
+    if (values.output) {
+      mkdirSync(dirname(values.output), { recursive: true });
+      writeFileSync(values.output, JSON.stringify(counted));
+    }
+    console.log(`${counted.passed} passed, ${counted.failed} failed`);
+    await agent?.close();
     if (KEEP === undefined) await deleteNamespace();
   })();
   return ending;
@@ -57,25 +68,8 @@ for (const [signal, status] of [
     if (ending !== undefined) return;
     const removing = KEEP === undefined ? `; removing the namespace ${namespace}` : '';
     console.error(`${signal}: the test ends before it is through${removing}`);
-    report(false);
-    void end().finally(() => process.exit(status));
+    void end(false).finally(() => process.exit(status));
   });
-}
-
-let isReported = false;
-
-/** Prints and writes the figures so far, once. A run that did not reach its end counts as a further failure. */
-function report(isFinished: boolean): void {
-  if (isReported) return;
-  isReported = true;
-  const { passed, failed } = reporter.counted();
-  const counted = { passed, failed: failed + (isFinished ? 0 : 1) };
-  if (counted.failed > 0) process.exitCode = 1;
-  if (values.output) {
-    mkdirSync(dirname(values.output), { recursive: true });
-    writeFileSync(values.output, JSON.stringify(counted));
-  }
-  console.log(`${counted.passed} passed, ${counted.failed} failed`);
 }
 
 async function checkImages(what: string, names: readonly string[]): Promise<boolean> {
@@ -93,7 +87,7 @@ async function checkDependencies(): Promise<boolean> {
 }
 
 /**
- * Builds the images, and starts the stores and the agents, without which nothing can be tested. The stores start while
+ * Builds the images, and starts the stores and the agent, without which nothing can be tested. The stores start while
  * the services' images are built.
  */
 async function prepare(): Promise<Cluster | undefined> {
@@ -104,11 +98,10 @@ async function prepare(): Promise<Cluster | undefined> {
     (await reporter.check('the clients are in the cluster', async () => {
       await kubernetes.apply(...(await agentObjects(images)));
       await kubernetes.kubectl(['wait', '--for=condition=Ready', 'pod/client', 'pod/unknown-pod', '--timeout=300s']);
-      agents.push(openAgentInPod(namespace, 'client'), openAgentInPod(namespace, 'unknown-pod'));
+      agent = openAgentInPod(namespace, 'client');
       return [];
     }));
-  const [agent, unknownPod] = agents;
-  return isPrepared && agent && unknownPod ? { kubernetes, reporter, images, agent, unknownPod } : undefined;
+  return isPrepared && agent ? { kubernetes, reporter, images, agent } : undefined;
 }
 
 async function waitForFile(file: string): Promise<void> {
@@ -128,10 +121,8 @@ async function run(): Promise<void> {
 
 try {
   await run();
-  report(true);
+  await end(true);
 } catch (error) {
   console.error(error);
-  report(false);
-} finally {
-  await end();
+  await end(false);
 }

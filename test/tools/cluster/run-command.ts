@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
 
 export interface CommandOptions {
   readonly input?: string;
   readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
   /** Limit in milliseconds, by default two minutes. */
   readonly timeoutMs?: number;
 }
@@ -13,22 +14,14 @@ export interface CommandOptions {
 export async function runCommand(
   program: string,
   args: readonly string[],
-  { input = '', cwd, env = {}, timeoutMs = 120_000 }: CommandOptions = {},
+  { input = '', cwd, timeoutMs = 120_000 }: CommandOptions = {},
 ): Promise<string> {
-  const signal = AbortSignal.timeout(timeoutMs);
-  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, signal });
-  const exited = new Promise<number | null>((resolve, reject) => {
-    child.on('close', resolve);
-    child.on('error', reject);
+  const running = execute(program, args, { cwd, timeout: timeoutMs, maxBuffer: 2 ** 28 });
+  running.child.stdin?.on('error', () => undefined); // a program that ends without reading reports why by its status
+  running.child.stdin?.end(input);
+  const { stdout } = await running.catch(({ code, killed, stdout: out, stderr: err, ...cause }) => {
+    const why = killed ? `took longer than ${timeoutMs} ms` : `exit ${code}`;
+    throw new Error(`${program} ${args.join(' ')}: ${why}\n${out.slice(-2_000)}${err.slice(-4_000)}`, { cause });
   });
-  child.stdin.on('error', () => undefined); // a program that ends without reading reports why by its status
-  child.stdin.end(input);
-  const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), exited]).catch(
-    (error) => {
-      const why = signal.aborted ? `took longer than ${timeoutMs} ms` : (error as Error).message;
-      throw new Error(`${program} ${args.join(' ')}: ${why}`, { cause: error });
-    },
-  );
-  if (status === 0) return stdout;
-  throw new Error(`${program} ${args.join(' ')}: exit ${status}\n${stdout.slice(-2_000)}${stderr.slice(-4_000)}`);
+  return stdout;
 }

@@ -2,9 +2,10 @@ import { strict as assert } from 'node:assert';
 import type { FleetReport } from './agent/fleet.ts';
 import type { LoadReport } from './agent/load.ts';
 import type { AgentClient } from './agent-client.ts';
+import type { Cluster } from './cluster.ts';
 
 /** The clients' observations during a change of the cluster. */
-export interface Seen {
+interface Seen {
   readonly load: LoadReport;
   readonly fleet: FleetReport;
 }
@@ -17,21 +18,30 @@ export const loadOrders = { inside: { perSecond: 50, users: 24 }, outside: { per
 export const fleetSize = 40;
 
 /**
- * Runs the change under the load and the fleet, waits for the streams to be open again, and returns the clients'
- * observations.
+ * Runs the change under the load and the fleet, waits for the streams to be open again, and judges the clients'
+ * observations. Reports them after the lines that `work` returns.
  */
-export async function underLoad(agent: AgentClient, work: () => Promise<unknown>): Promise<Seen> {
-  assertNothingLost(await look(agent), 'between the last check and this one: ');
-  let seen: Seen;
-  try {
-    await work();
-  } finally {
-    seen = await look(agent); // also after an error, so that it does not count for the next check
-  }
-  const { requests, seconds, perSecond } = seen.load;
-  const least = (perSecond * seconds) / 2; // the machine may be shared
-  assert.ok(requests >= least, `only ${requests} requests in ${seconds} s, which says nothing`);
-  return seen;
+export function checkUnderLoad(
+  { reporter, agent }: Cluster,
+  name: string,
+  work: () => Promise<readonly string[]>,
+  judge: (seen: Seen) => void,
+): Promise<boolean> {
+  return reporter.check(name, async () => {
+    assertNothingLost(await look(agent), 'between the last check and this one: ');
+    let lines: readonly string[];
+    let seen: Seen;
+    try {
+      lines = await work();
+    } finally {
+      seen = await look(agent); // also after an error, so that it does not count for the next check
+    }
+    const { requests, seconds, perSecond } = seen.load;
+    const least = (perSecond * seconds) / 2; // the machine may be shared
+    assert.ok(requests >= least, `only ${requests} requests in ${seconds} s, which says nothing`);
+    judge(seen);
+    return [...lines, ...describeSeen(seen)];
+  });
 }
 
 async function look(agent: AgentClient): Promise<Seen> {
@@ -62,7 +72,7 @@ export function assertMoved({ fleet }: Seen, atLeast: number): void {
   assert.ok(moved >= atLeast, `only ${moved} streams were closed by 1001 in place of ${atLeast} or more`);
 }
 
-export function describeSeen({ load, fleet }: Seen): string[] {
+function describeSeen({ load, fleet }: Seen): string[] {
   const { requests, seconds, failed, p50Ms, p99Ms, maxMs } = load;
   const closed = Object.entries(fleet.closed).map(([end, count]) => `${count} × ${end}`);
   return [

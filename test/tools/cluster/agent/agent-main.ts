@@ -1,19 +1,13 @@
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
-import { once } from 'node:events';
-import { openSocket } from '../../../support/gateway/raw-connection.ts';
 import { answerCalls } from '../../process-calls/answer-calls.ts';
 import { ask } from './ask.ts';
-import { outliveTokens, walkCloses } from './closes.ts';
-import { countArrivals, paceReceiver, registerMany } from './events.ts';
+import { countArrivals, paceReceiver, registerMany, walkMainPath } from './events.ts';
 import { type Fleet, startFleet } from './fleet.ts';
-import { holdIdleStreams, type IdleStreams } from './idle-streams.ts';
 import { type Load, type LoadOrder, startLoad } from './load.ts';
-import { logOutAcross } from './log-out-across.ts';
 import { newSessions, type Session, type StreamsOrder } from './sessions.ts';
-import { walkMainPath } from './walk-main-path.ts';
+import { holdIdleStreams, type IdleStreams, logOutAcross, outliveTokens, walkCloses } from './streams.ts';
 
 /** The test's agent, inside or outside the cluster, which answers calls on its stdin. */
-const connectLimitMs = 10_000;
 let load: Load | undefined;
 let fleet: Fleet | undefined;
 let idle: IdleStreams | undefined;
@@ -25,20 +19,6 @@ function running<T>(what: T | undefined): T {
 
 const calls = {
   ask,
-  /** Tries to connect. If a NetworkPolicy forbids it, the result is `timeout`. */
-  async connect({ host, port }: { readonly host: string; readonly port: number }) {
-    const socket = openSocket(port, { host });
-    try {
-      await once(socket, 'connect', { signal: AbortSignal.timeout(connectLimitMs) });
-      return 'connected';
-    } catch (error) {
-      if ((error as Error).name === 'AbortError') return 'timeout';
-      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return 'refused';
-      throw error;
-    } finally {
-      socket.destroy();
-    }
-  },
   async newSession(api: string): Promise<Session> {
     const [session] = await newSessions(api, 1);
     return running(session);

@@ -22,8 +22,6 @@ interface User {
   line: Promise<void>;
 }
 
-type Figures = ReturnType<typeof newFigures>;
-
 const newFigures = () => ({
   since: performance.now(),
   durations: [] as number[],
@@ -58,10 +56,10 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder) {
   }
 
   async function run(user: User, work: Work, isKept: boolean): Promise<void> {
-    const kind = `${work.name} over a ${isKept ? 'kept' : 'new'} connection`;
+    const kind = `${work} over a ${isKept ? 'kept' : 'new'} connection`;
     const start = performance.now();
     try {
-      const reply = await work.send(apiAt(api, isKept ? user.kept : undefined), user.session);
+      const reply = await works[work](apiAt(api, isKept ? user.kept : undefined), user.session);
       figures.durations.push(reply.ms);
       if (reply.status !== 200) note(`${kind}: ${reply.status} ${reply.json?.error_code ?? ''}`, start);
       else if (reply.json.data.refresh_token) user.session = { ...user.session, ...reply.json.data };
@@ -84,9 +82,13 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder) {
   /** Waits for requests under way, and returns the results since the last look. No request falls between two looks. */
   async function look() {
     await Promise.all(users.map(({ line }) => line));
-    const report = { ...reportOf(figures), perSecond };
+    const { since, durations, failures, failedAt } = figures;
     figures = newFigures();
-    return report;
+    const { count: requests, p50, p99, max } = percentilesOf(durations);
+    const seconds = Math.round((performance.now() - since) / 100) / 10;
+    const failed = Object.values(failures).reduce((sum, times) => sum + times, 0);
+    const times = { p50Ms: Math.round(p50), p99Ms: Math.round(p99), maxMs: Math.round(max) };
+    return { perSecond, seconds, requests, failed, failures, failedAt, ...times };
   }
 
   const begin = performance.now();
@@ -105,32 +107,16 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder) {
   };
 }
 
-interface Work {
-  readonly name: string;
-  send(api: Operations<Reply>, session: Session): Promise<Reply>;
-}
-
-const login: Work = {
-  name: 'login',
-  send: (api, { email, device_id }) => api.logIn({ email, password, device_id }),
-};
-const refresh: Work = { name: 'refresh', send: (api, { refresh_token }) => api.refreshTokens({ refresh_token }) };
-const listSessions: Work = { name: 'sessions', send: (api, session) => api.listSessions(bearer(session)) };
+const works = {
+  login: (api, { email, device_id }) => api.logIn({ email, password, device_id }),
+  refresh: (api, { refresh_token }) => api.refreshTokens({ refresh_token }),
+  sessions: (api, session) => api.listSessions(bearer(session)),
+} satisfies Record<string, (api: Operations<Reply>, session: Session) => Promise<Reply>>;
+type Work = keyof typeof works;
 
 /** Spreads the actions by a multiplier that is coprime to the number of users, so that each user does everything. */
 function chooseWork(index: number): Work {
   const turn = (index * 7) % loginEvery;
-  if (turn === 0) return login;
-  return turn % 2 === 0 ? refresh : listSessions;
-}
-
-function reportOf({ since, durations, failures, failedAt }: Figures) {
-  const { count, p50, p99, max } = percentilesOf(durations);
-  return {
-    seconds: Math.round((performance.now() - since) / 100) / 10,
-    requests: count,
-    failed: Object.values(failures).reduce((sum, times) => sum + times, 0),
-    ...{ failures, failedAt },
-    ...{ p50Ms: Math.round(p50), p99Ms: Math.round(p99), maxMs: Math.round(max) },
-  };
+  if (turn === 0) return 'login';
+  return turn % 2 === 0 ? 'refresh' : 'sessions';
 }

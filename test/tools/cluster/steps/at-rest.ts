@@ -1,8 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { registeredTopic } from '@auth-account/contracts';
-import { waitUntil } from '@auth-account/local-stack';
 import { type Cluster, urlsOf } from '../cluster.ts';
-import { services } from '../kubernetes.ts';
+import { untilFound } from '../kubernetes.ts';
 
 /** Walks the main path through the names of the Services, as an ingress does with an app's requests. */
 export async function checkMainPath({ reporter, agent }: Cluster): Promise<void> {
@@ -39,45 +38,13 @@ export async function checkHelmTest(
 /** Checks that the api's HorizontalPodAutoscaler receives CPU figures. */
 export async function checkHpa({ reporter, kubernetes }: Cluster): Promise<void> {
   await reporter.check('the HorizontalPodAutoscaler reads the CPU of the api', async () => {
-    let utilization: number | undefined;
-    const isKnown = async () => {
+    const utilization = await untilFound('the HPA has a current value', 120_000, async () => {
       const { status } = await kubernetes.read(['get', 'hpa', 'auth-account-api']);
       const [metric] = status.currentMetrics ?? [];
-      utilization = (metric?.containerResource ?? metric?.resource)?.current?.averageUtilization;
-      return utilization !== undefined;
-    };
-    await waitUntil(isKnown, { what: 'the HPA has a current value', timeoutMs: 120_000, intervalMs: 1_000 });
-    assert.ok(utilization !== undefined);
+      return (metric?.containerResource ?? metric?.resource)?.current?.averageUtilization as number | undefined;
+    });
     return [`currentMetrics: cpu at ${utilization} % of the request`];
   });
-}
-
-/** Prints what a new pod of each service has used, by the kubelet's figures. They are no criterion. */
-export async function showFootprint({ kubernetes, reporter }: Cluster): Promise<void> {
-  await reporter.check('the kubelet knows what the pods use', async () => {
-    const since = Date.now();
-    const pods = (await Promise.all(services.map(kubernetes.podsOf))).flat();
-    const nodes = [...new Set(pods.map(({ spec }) => spec.nodeName))];
-    let known: PodFigures[] = [];
-    const areNew = async () => {
-      const paths = nodes.map((node) => `/api/v1/nodes/${node}/proxy/stats/summary`);
-      const summaries = await Promise.all(paths.map((path) => kubernetes.kubectl(['get', '--raw', path])));
-      const all: PodFigures[] = summaries.flatMap((summary) => JSON.parse(summary).pods);
-      known = all.filter(({ podRef }) => pods.some(({ metadata }) => metadata.name === podRef.name));
-      return known.length === pods.length && known.every(({ memory }) => Date.parse(memory?.time ?? '') > since);
-    };
-    await waitUntil(areNew, { what: 'new figures', timeoutMs: 60_000, intervalMs: 1_000 });
-    return known.map(({ podRef, memory, cpu }) => {
-      const [mib, ms] = [(memory?.workingSetBytes ?? 0) / 2 ** 20, (cpu?.usageCoreNanoSeconds ?? 0) / 1e6];
-      return `${podRef.name}: working set ${mib.toFixed(0)} MiB, ${ms.toFixed(0)} ms of CPU since its start`;
-    });
-  });
-}
-
-interface PodFigures {
-  readonly podRef: { readonly name: string };
-  readonly memory?: { readonly time: string; readonly workingSetBytes?: number };
-  readonly cpu?: { readonly usageCoreNanoSeconds?: number };
 }
 
 const each = 5;

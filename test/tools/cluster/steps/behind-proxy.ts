@@ -8,7 +8,7 @@ import { openSocket } from '../../../support/gateway/raw-connection.ts';
 import { newEmail, type StreamCredentials } from '../agent/sessions.ts';
 import { type AgentClient, apiBy } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
-import { type Kubernetes, labelsOf, secondsSince, settings } from '../kubernetes.ts';
+import { type Kubernetes, labelsOf, secondsSince, settings, untilFound } from '../kubernetes.ts';
 import { authorityObject, type Entrance, type ReverseProxy } from '../proxy.ts';
 
 const limitMs = 60_000;
@@ -88,14 +88,13 @@ export async function checkPaths({ reporter, agent }: Cluster, { url }: Entrance
   await reporter.check('only the paths of the api lead to it', async () => {
     const ask = (path: string) => agent.call('ask', { url: url + path, method: 'GET' });
     assert.equal((await ask('/api/v1/nothing')).json.error_code, 'ERR-ROUTE-NOT-FOUND', "the api's own 404");
-    const lines: string[] = [];
-    for (const path of ['/apix', '/.well-knownx', '/wsx', '/docs', '/']) {
+    const paths = ['/apix', '/.well-knownx', '/wsx', '/docs', '/'];
+    for (const path of paths) {
       const { status, json } = await ask(path);
       assert.equal(status, 404, path);
       assert.equal(json.error_code, undefined, `${path} was answered by a service`);
-      lines.push(path);
     }
-    return [`${lines.join(', ')}: 404 of the proxy`];
+    return [`${paths.join(', ')}: 404 of the proxy`];
   });
 }
 
@@ -197,16 +196,11 @@ async function ownNetwork(address: string): Promise<string> {
 
 /** Returns the network in the audit line of a request. */
 async function findAudit({ kubectl }: Kubernetes, component: string, requestId: string): Promise<string> {
-  let address: string | undefined;
-  const isFound = async () => {
+  return untilFound(`${component} has an audit line of ${requestId}`, limitMs, async () => {
     const log = await kubectl(['logs', '-l', labelsOf(component), '-c', component, '--tail=-1', '--since=5m']);
     const line = log.split('\n').find((one) => one.includes('"audit":true') && one.includes(requestId));
-    address = line && (JSON.parse(line) as { address?: string }).address;
-    return address !== undefined;
-  };
-  const what = `${component} has an audit line of ${requestId}`;
-  await waitUntil(isFound, { what, timeoutMs: limitMs, intervalMs: 500 });
-  return address ?? '';
+    return line && (JSON.parse(line) as { address?: string }).address;
+  });
 }
 
 const idleStreams = 6;

@@ -1,26 +1,27 @@
 import { strict as assert } from 'node:assert';
 import { waitUntil } from '@auth-account/local-stack';
 import type { Cluster } from '../cluster.ts';
-import { isOver, isReady, type Kubernetes, type Pod, secondsSince, services } from '../kubernetes.ts';
-import { assertMoved, assertNothingLost, assertOpen, describeSeen, underLoad } from '../under-load.ts';
+import { isOver, isReady, type Kubernetes, type Pod, secondsSince, services, untilFound } from '../kubernetes.ts';
+import { assertMoved, assertNothingLost, assertOpen, checkUnderLoad } from '../under-load.ts';
 
 /**
  * Checks evictions by the API, as in a node's drain. The disruption budget refuses a second eviction while the first
  * pod is away.
  */
-export async function checkEviction({ reporter, kubernetes, agent }: Cluster): Promise<void> {
+export async function checkEviction(cluster: Cluster): Promise<void> {
+  const { kubernetes } = cluster;
   for (const component of ['api', 'push-gateway']) {
-    await reporter.check(`eviction of ${component}: a second one is refused with 429; 0 failed requests`, async () => {
+    const name = `eviction of ${component}: a second one is refused with 429; 0 failed requests`;
+    const work = async () => {
       const [first, second] = (await kubernetes.podsOf(component)).filter(isReady);
-      const answers: string[] = [];
-      const seen = await underLoad(agent, async () => {
-        answers.push(await evict(kubernetes, first), await evict(kubernetes, second));
-        await kubernetes.settled(component);
-      });
+      const answers = [await evict(kubernetes, first), await evict(kubernetes, second)];
+      await kubernetes.settled(component);
       assert.deepEqual(answers, ['evicted', 'refused: disruption budget']);
+      return [];
+    };
+    await checkUnderLoad(cluster, name, work, (seen) => {
       assertNothingLost(seen);
       if (component === 'push-gateway') assertMoved(seen, 1);
-      return describeSeen(seen);
     });
   }
 }
@@ -49,26 +50,23 @@ const limitMs = 150_000;
  * budgets, and gives the pods one second, whatever grace they ask for. It removes a pod from the Service only after the
  * pod's end, so requests may fail until then. The check counts these failures, and requires that the system recovers.
  */
-export async function checkKubeletEviction({ reporter, kubernetes, agent }: Cluster): Promise<void> {
+export async function checkKubeletEviction(cluster: Cluster): Promise<void> {
+  const { kubernetes } = cluster;
   const name = 'the kubelet evicts a pod of api and one of push-gateway (1 s of grace; failures are counted)';
-  await reporter.check(name, async () => {
+  const work = async () => {
     const targets = await Promise.all(['api', 'push-gateway'].map((component) => firstReady(kubernetes, component)));
-    const messages: string[] = [];
-    const seen = await underLoad(agent, async () => {
-      const start = performance.now();
-      await Promise.all(
-        targets.map(async (target) => {
-          await kubernetes.runInPod(target.name, target.component, fill);
-          const message = await waitForEviction(kubernetes, target.name);
-          messages.push(`${target.name} after ${secondsSince(start)} s: ${message}`);
-        }),
-      );
-      await kubernetes.allSettled(targets.map(({ component }) => component));
+    const start = performance.now();
+    const evictions = targets.map(async (target) => {
+      await kubernetes.runInPod(target.name, target.component, fill);
+      const message = await waitForEviction(kubernetes, target.name);
+      return `${target.name} after ${secondsSince(start)} s: ${message}`;
     });
+    const messages = await Promise.all(evictions);
+    await kubernetes.allSettled(targets.map(({ component }) => component));
     await kubernetes.kubectl(['delete', 'pod', ...targets.map((target) => target.name), '--ignore-not-found']);
-    assertOpen(seen);
-    return [...messages, ...describeSeen(seen)];
-  });
+    return messages;
+  };
+  await checkUnderLoad(cluster, name, work, assertOpen);
 }
 
 async function firstReady(kubernetes: Kubernetes, component: string) {
@@ -78,17 +76,13 @@ async function firstReady(kubernetes: Kubernetes, component: string) {
 }
 
 /** Returns the reason and the pod's phase, which is `Failed`, or `Succeeded` if its process ended before SIGKILL. */
-async function waitForEviction({ read }: Kubernetes, name: string): Promise<string> {
-  let phase = '';
-  let reason: string | undefined;
-  const isEvicted = async () => {
-    ({ phase } = (await read(['get', 'pod', name])).status);
+function waitForEviction({ read }: Kubernetes, name: string): Promise<string> {
+  return untilFound(`the kubelet has evicted ${name}`, limitMs, async () => {
+    const { phase } = (await read(['get', 'pod', name])).status;
     const selector = `involvedObject.name=${name},reason=Evicted`;
-    reason = (await read(['get', 'events', '--field-selector', selector])).items[0]?.message;
-    return reason !== undefined && isOver(phase);
-  };
-  await waitUntil(isEvicted, { what: `the kubelet has evicted ${name}`, timeoutMs: limitMs, intervalMs: 1_000 });
-  return `${reason} (${phase})`;
+    const reason = (await read(['get', 'events', '--field-selector', selector])).items[0]?.message;
+    return reason !== undefined && isOver(phase) ? `${reason} (${phase})` : undefined;
+  });
 }
 
 /** A program that sends SIGKILL to the child of a container's init. It spares the processes of `exec`. */
@@ -99,24 +93,21 @@ for (const pid of readdirSync('/proc').filter((name) => Number(name) > 1)) {
 }`;
 
 /** Kills a process of each service without warning. The effect on its clients is reported, and recovery is required. */
-export async function checkKills({ reporter, kubernetes, agent }: Cluster): Promise<void> {
+export async function checkKills(cluster: Cluster): Promise<void> {
+  const { kubernetes } = cluster;
   for (const component of services) {
-    await reporter.check(
-      `SIGKILL of ${component}: it is back, and so are the streams (failures are counted)`,
-      async () => {
-        const { name } = await firstReady(kubernetes, component);
-        const restarts = async (): Promise<number> =>
-          (await kubernetes.read(['get', 'pod', name])).status.containerStatuses[0].restartCount;
-        const before = await restarts();
-        const seen = await underLoad(agent, async () => {
-          await kubernetes.runInPod(name, component, kill);
-          const isRestarted = async () => (await restarts()) > before;
-          await waitUntil(isRestarted, { what: `${name} has restarted`, timeoutMs: 30_000, intervalMs: 500 });
-          await kubernetes.settled(component);
-        });
-        assertOpen(seen);
-        return describeSeen(seen);
-      },
-    );
+    const work = async () => {
+      const { name } = await firstReady(kubernetes, component);
+      const restarts = async (): Promise<number> =>
+        (await kubernetes.read(['get', 'pod', name])).status.containerStatuses[0].restartCount;
+      const before = await restarts();
+      await kubernetes.runInPod(name, component, kill);
+      const isRestarted = async () => (await restarts()) > before;
+      await waitUntil(isRestarted, { what: `${name} has restarted`, timeoutMs: 30_000, intervalMs: 500 });
+      await kubernetes.settled(component);
+      return [];
+    };
+    const name = `SIGKILL of ${component}: it is back, and so are the streams (failures are counted)`;
+    await checkUnderLoad(cluster, name, work, assertOpen);
   }
 }

@@ -6,7 +6,7 @@ import { bearer } from '../../../support/api/api-driver.ts';
 import type { Session } from '../agent/sessions.ts';
 import { apiBy } from '../agent-client.ts';
 import { type Cluster, urlsOf } from '../cluster.ts';
-import { type Kubernetes, secondsSince } from '../kubernetes.ts';
+import { type Kubernetes, secondsSince, untilFound } from '../kubernetes.ts';
 import { findBlocks, findPreparation, runInShell, withPageFolder } from '../page-commands.ts';
 
 const secretName = 'auth-keys';
@@ -45,12 +45,10 @@ export async function beginRotation(cluster: Cluster) {
     async activate(): Promise<void> {
       await reporter.check('the published key reaches every pod', async () => {
         assert.notEqual(newKid, '', 'it was not published');
-        let files: readonly FileInPod[] = [];
-        const hasArrived = async () => {
-          files = await filesInPods(kubernetes);
-          return files.every(({ keys }) => keys.some(({ kid }) => kid === newKid));
-        };
-        await waitUntil(hasArrived, { what: 'every pod has the published key', timeoutMs: limitMs, intervalMs: 2_000 });
+        const files = await untilFound('every pod has the published key', limitMs, async () => {
+          const found = await filesInPods(kubernetes);
+          return found.every(({ keys }) => keys.some(({ kid }) => kid === newKid)) ? found : undefined;
+        });
         for (const { component, keys } of files) {
           assert.deepEqual(new Set(keys.map(({ isPrivate }) => isPrivate)), new Set([component === 'api']), component);
         }

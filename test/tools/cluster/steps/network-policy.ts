@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { type Cluster, ports, serviceAddresses } from '../cluster.ts';
 
-/** A program that tries to connect from inside a pod of the release. */
+/** A program that tries to connect from inside a pod. If a NetworkPolicy forbids it, it prints `timeout`. */
 const probe = `const [host, port] = process.argv.slice(1);
 const socket = require('node:net').connect({ host, port });
 const end = (outcome) => { console.log(outcome); process.exit(0); };
@@ -44,8 +44,8 @@ async function connectionsOf({ kubernetes }: Cluster): Promise<Row[]> {
   ];
 }
 
-async function connect({ kubernetes, agent, unknownPod }: Cluster, from: string, host: string, port: number) {
-  if (from === 'client') return agent.call('connect', { host, port });
-  if (from === 'unknown-pod') return unknownPod.call('connect', { host, port });
-  return (await kubernetes.runInPod(`deployment/auth-account-${from}`, from, probe, host, String(port))).trim();
+async function connect({ kubernetes }: Cluster, from: string, host: string, port: number): Promise<string> {
+  const isClient = from === 'client' || from === 'unknown-pod';
+  const [pod, container] = isClient ? [from, 'agent'] : [`deployment/auth-account-${from}`, from];
+  return (await kubernetes.runInPod(pod, container, probe, host, String(port))).trim();
 }

@@ -1,7 +1,15 @@
 import { bearer, dataOf } from '../../../support/api/api-driver.ts';
 import type { StreamClient } from '../../../support/gateway/push-client.ts';
 import { apiAt } from './ask.ts';
-import { logIn, openStream, register, type Session, type StreamCredentials, type Target } from './sessions.ts';
+import {
+  logIn,
+  newSessions,
+  openStream,
+  register,
+  type Session,
+  type StreamCredentials,
+  type Target,
+} from './sessions.ts';
 
 interface CloseReport {
   readonly signInMethod: string;
@@ -72,4 +80,68 @@ export function outliveTokens({ api, push }: Target): Promise<CloseReport[]> {
     return { signInMethod: `token by ${by}`, end: `${code} ${reason}`, ms: at - start };
   }
   return Promise.all([end('header'), end('subprotocol')]);
+}
+
+interface AcrossOrder {
+  /** URLs of individual pods. */
+  readonly apis: readonly string[];
+  readonly gateways: readonly string[];
+  /** Number of logouts through each api of streams on each gateway. */
+  readonly each: number;
+}
+
+/**
+ * Opens streams on every gateway pod, then logs each out through a given api pod, one after another. Does not use the
+ * client of apps, because that closes its stream itself, and here the gateway's close is timed. Reports for each pair of
+ * pods the milliseconds from the request to the close frame, the ends, and the number of other streams that closed.
+ */
+export async function logOutAcross({ apis, gateways, each }: AcrossOrder) {
+  const reports = apis.flatMap((api) =>
+    gateways.map((gateway) => ({ api, gateway, closeMs: [] as number[], ends: [] as string[], strays: 0 })),
+  );
+  const sessions = await newSessions(apis[0] as string, reports.length * each);
+  const opening = sessions.map(async (session, index) => {
+    const report = reports[index % reports.length] as (typeof reports)[number];
+    return { session, report, stream: await openStream(report.gateway, session) };
+  });
+  const places = await Promise.all(opening);
+  for (const [index, { session, report, stream }] of places.entries()) {
+    const start = performance.now();
+    const { status } = await apiAt(report.api).logOut(session, bearer(session));
+    if (status !== 200) throw new Error(`the logout was answered ${status}`);
+    const { code, reason, at } = await stream.closed;
+    report.closeMs.push(at - start);
+    report.ends.push(`${code} ${reason}`);
+    report.strays += places.slice(index + 1).filter((other) => !other.stream.isOpen()).length;
+  }
+  return reports;
+}
+
+export type IdleStreams = Awaited<ReturnType<typeof holdIdleStreams>>;
+
+/** Opens streams at each target, on which neither side sends anything but the gateway's pings. */
+export async function holdIdleStreams({ targets, each }: { targets: readonly Target[]; each: number }) {
+  const opened = targets.map(async ({ api, push }) => {
+    const sessions = await newSessions(api, each);
+    const opening = sessions.map((session, index) =>
+      openStream(push, session, index % 2 === 0 ? 'header' : 'subprotocol'),
+    );
+    return Promise.all(opening);
+  });
+  const streams = (await Promise.all(opened)).flat();
+  const since = performance.now();
+  const secondsUntil = (at: number) => Math.round((at - since) / 1_000);
+  const ends: string[] = [];
+  for (const { closed } of streams) {
+    void closed.then(({ code, reason, at }) => ends.push(`${code} ${reason} after ${secondsUntil(at)} s`));
+  }
+  return {
+    /** Reports on the streams, and ends them. */
+    look() {
+      const open = streams.filter((stream) => stream.isOpen()).length;
+      const report = { open, ends: [...ends], seconds: secondsUntil(performance.now()) };
+      for (const stream of streams) stream.terminate();
+      return report;
+    },
+  };
 }
