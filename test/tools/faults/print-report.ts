@@ -1,28 +1,7 @@
 import { markdownTable } from '../bench/report/figures.ts';
-import type { History, Outcome, Violation } from './load/history.ts';
-import { describeFigures, type SdkFigures } from './sdk/sdk-user.ts';
-
-/** The effect of one fault. */
-export interface FaultRecord {
-  readonly name: string;
-  readonly detail: string;
-  /** Milliseconds of the longest times without a success, and from the repair until all services were ready. */
-  readonly writeGap: number;
-  readonly readGap: number;
-  readonly readyAfter: number;
-}
-
-export interface Report {
-  readonly seed: number;
-  readonly seconds: number;
-  readonly faults: readonly FaultRecord[];
-  readonly operations: Readonly<Record<Outcome, number>>;
-  /** Number of users of the client, and the sums of their figures. */
-  readonly users: number;
-  readonly sdk: SdkFigures;
-  readonly repeatedDeliveries: number;
-  readonly violations: readonly Violation[];
-}
+import type { History, Outcome } from './load/history.ts';
+import type { Report } from './run-faults.ts';
+import { describeFigures } from './sdk/sdk-user.ts';
 
 export function sumOperations({ counts }: History): Record<Outcome, number> {
   const sum = { acknowledged: 0, refused: 0, unknown: 0 };

@@ -17,7 +17,7 @@ import { createWorld, settle } from './load/app.ts';
 import { createHistory, type History, watchRejections } from './load/history.ts';
 import { refresh } from './load/sessions.ts';
 import { type Load, type LoadOptions, startLoad } from './load/start-load.ts';
-import { type FaultRecord, printReport, type Report, sumOperations } from './print-report.ts';
+import { printReport, sumOperations } from './print-report.ts';
 import { checkSdkUsers } from './sdk/check-sdk-users.ts';
 import { sumFigures } from './sdk/sdk-user.ts';
 import { type SdkUsers, startSdkUsers } from './sdk/start-sdk-users.ts';
@@ -61,8 +61,10 @@ interface Run {
   readonly signIn: SignInUsers;
 }
 
+export type Report = Awaited<ReturnType<typeof runFaults>>;
+
 /** Runs the system under load and faults, and compares the apps' answers with the stores. */
-export async function runFaults(options: RunOptions): Promise<Report> {
+export async function runFaults(options: RunOptions) {
   const { seed, seconds, rate, logDir, log } = options;
   const begun = performance.now();
   log(`seed ${seed}: starting MongoDB (3 members), Redis, and two processes of each service`);
@@ -155,7 +157,10 @@ async function lookAtEnded({ stack, world }: Run): Promise<void> {
   await checkEnded(world, ended);
 }
 
-async function breakOnce(kind: FaultKind, { stack, world }: Run, random: () => number): Promise<FaultRecord> {
+type FaultRecord = Awaited<ReturnType<typeof breakOnce>>;
+
+/** Causes a fault, and returns its effect. */
+async function breakOnce(kind: FaultKind, { stack, world }: Run, random: () => number) {
   const { history } = world;
   const { name } = kind;
   const [shortest, longest] = kind.holdMs;
@@ -183,8 +188,13 @@ async function breakOnce(kind: FaultKind, { stack, world }: Run, random: () => n
   const hasGoneOn = async () => history.lastSuccess('write') >= to && history.lastSuccess('read') >= to;
   const options = { what: 'A write and a read that succeed', timeoutMs: recoveryMs, intervalMs: 100 };
   await waitUntil(hasGoneOn, options).catch(report);
-  const gaps = { writeGap: history.maxGap('write', from, to), readGap: history.maxGap('read', from, to) };
-  return { name, detail, ...gaps, readyAfter: to - fixed };
+  return {
+    ...{ name, detail },
+    /** Milliseconds of the longest times without a success, and from the repair until all services were ready. */
+    writeGap: history.maxGap('write', from, to),
+    readGap: history.maxGap('read', from, to),
+    readyAfter: to - fixed,
+  };
 }
 
 /** Makes all comparisons, and returns the number of repeated deliveries. */

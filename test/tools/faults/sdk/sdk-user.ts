@@ -25,7 +25,7 @@ const figureNames = {
   failed: 'failed for the moment',
 };
 type FigureName = keyof typeof figureNames;
-export type SdkFigures = Record<FigureName, number>;
+type SdkFigures = Record<FigureName, number>;
 
 /** Returns figures, each of which is what `figureOf` returns for it. */
 const figuresOf = (figureOf: (name: FigureName) => number) =>

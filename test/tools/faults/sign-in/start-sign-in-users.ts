@@ -1,6 +1,5 @@
 import type { Collections } from '@auth-account/stores';
 import { createLives, type Range } from '../load/app.ts';
-import type { FaultRecord } from '../print-report.ts';
 import { checkIdentity, createFederatedUser, logInByProvider } from './federated-user.ts';
 import { checkRemoval, createGuardedUser, loseFactor } from './guarded-user.ts';
 import { checkGuesses, createGuessedUser, guessSecret } from './guessed-user.ts';
@@ -30,7 +29,7 @@ export async function startSignInUsers(world: SignInWorld, seed: number) {
   return {
     finish,
     /** Compares the users' accounts with the answers that they got. */
-    async check(stores: Collections, faults: readonly FaultRecord[]) {
+    async check(stores: Collections, faults: Parameters<typeof checkGuesses>[1]) {
       for (const user of guessed) checkGuesses(user, faults);
       await Promise.all(federated.map((user) => checkIdentity(user, stores)));
       await Promise.all(guarded.map((user, id) => checkRemoval(user, stores, id % 2 === 1)));
