@@ -1,42 +1,34 @@
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { waitUntil } from '@auth-account/local-stack';
 import { startWorkerProcess } from '../../support/processes/service-process.ts';
 import { startTestServers, type TestServers } from '../../support/stores/start-test-servers.ts';
 import { dueRow } from '../../support/worker/worker-events.ts';
 import { openWorkerFixture, type WorkerFixture } from '../../support/worker/worker-fixture.ts';
-import { openCalls } from '../process-calls/open-calls.ts';
+import { startReceiver } from '../../support/worker/worker-receiver.ts';
 import { countCpu } from './machine/process-usage.ts';
-import type { ReceiverCalls } from './outbox/receiver-main.ts';
 
 /**
- * `npm run bench outbox [-- --rows N]`: drains N unpublished outbox rows (100,000) to a webhook in a separate process,
- * with one worker process and then with two. MongoDB is a real replica set of one, and Redis has an append-only file.
- * Prints rows per second and each process's CPU seconds per 1,000 events, and fails if an event is missing.
+ * `npm run bench outbox [-- --rows N]`: drains N unpublished outbox rows (100,000) to a webhook, with one worker process
+ * and then with two. MongoDB is a real replica set of one, and Redis has an append-only file. Prints rows per second and
+ * each process's CPU seconds per 1,000 events, and fails if an event is missing.
  */
 const { values } = parseArgs({ options: { rows: { type: 'string', default: '100000' } } });
 const rowCount = Number(values.rows);
-const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const insertBatch = 5_000;
 const limitMs = 3_600_000;
 
 async function fill({ collections }: WorkerFixture): Promise<void> {
   for (let done = 0; done < rowCount; done += insertBatch) {
     const length = Math.min(insertBatch, rowCount - done);
-    await collections.outbox.insertMany(
-      Array.from({ length }, () => dueRow()),
-      { ordered: false },
-    );
+    const rows = Array.from({ length }, () => dueRow());
+    await collections.outbox.insertMany(rows, { ordered: false });
   }
 }
 
 async function drain(workerCount: number, { mongo, redis }: TestServers): Promise<void> {
-  const receiver = openCalls<ReceiverCalls>(process.execPath, [
-    fileURLToPath(new URL('./outbox/receiver-main.ts', import.meta.url)),
-  ]);
-  const url = `http://127.0.0.1:${await receiver.call('listen')}/events`;
-  const fixture = await openWorkerFixture([{ name: 'counting', kind: 'webhook', url, secret }]);
+  const receiver = await startReceiver('counting');
+  const fixture = await openWorkerFixture([receiver.subscriber]);
   await fill(fixture);
   const env = { ...fixture.env, RELAY_INTERVAL_MS: '1000', DENY_LIST_INTERVAL_MS: '1000' };
   const stores = [mongo.pids(), [redis.pid() ?? 0]].map(countCpu);
@@ -47,17 +39,19 @@ async function drain(workerCount: number, { mongo, redis }: TestServers): Promis
     throw new Error('A worker ended before everything was delivered; TEST_LOG_LEVEL=info shows its log');
   });
   const isDrained = async () =>
-    (await receiver.call('count')).ids >= rowCount &&
+    receiver.received.length >= rowCount &&
     (await fixture.collections.outbox.countDocuments({ state: 'pending' }, { limit: 1 })) === 0;
   const what = { what: 'the delivery of all events', timeoutMs: limitMs, intervalMs: 100 };
   try {
     await Promise.race([waitUntil(isDrained, what), ended]);
     const seconds = (performance.now() - begun) / 1_000;
-    const { deliveries, ids } = await receiver.call('count');
+    const ids = receiver.ids();
+    const different = new Set(ids).size;
+    if (different < rowCount) throw new Error(`only ${different} events have arrived`);
     const cpu = [ofWorkers, ...stores].map((usedMs) => (usedMs() / rowCount).toFixed(3));
     console.log(
       `${workerCount} worker(s): ${rowCount} rows in ${seconds.toFixed(1)} s, ${Math.round(rowCount / seconds)} rows/s; ` +
-        `${deliveries} deliveries of ${ids} ids; CPU s per 1,000: workers ${cpu[0]}, mongod ${cpu[1]}, redis ${cpu[2]}`,
+        `${ids.length} deliveries of ${different} ids; CPU s per 1,000: workers ${cpu[0]}, mongod ${cpu[1]}, redis ${cpu[2]}`,
     );
   } finally {
     ended.catch(() => undefined);
