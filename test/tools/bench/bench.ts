@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
 import { startTestServers, type TestServers } from '../../support/stores/start-test-servers.ts';
 import { installCommand, installSeparately } from '../separate-install.ts';
 import { betterAuthDirectory, betterAuthVersion, startBetterAuth } from './cost/better-auth.ts';
-import { measureOperations, rounds } from './cost/measure-operations.ts';
-import { findOperations, measuringOrder } from './cost/operations.ts';
-import { apiOf, barePrototype, project, startOwnCandidate } from './cost/own-candidate.ts';
-import { loadLasting } from './cost/rounds.ts';
+import { measureOperations, type StartCandidate } from './cost/measure-operations.ts';
+import { findOperations, measuringOrder, type OperationName } from './cost/operations.ts';
+import { apiOf, barePrototype, type CandidatePlan, project, startOwnCandidate } from './cost/own-candidate.ts';
 import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
 import { otherUse, readCpuCounters, waitForQuiet } from './machine/cpu-counters.ts';
 import { describeMachine } from './machine/describe-machine.ts';
@@ -15,7 +15,7 @@ import { roomyCacheMib, setMongoCache } from './machine/mongo.ts';
 import { measureEvents } from './push/measure-events.ts';
 import { measureLogouts } from './push/measure-logouts.ts';
 import { measureStreams } from './push/measure-streams.ts';
-import type { BenchResults, Surroundings } from './report/aims.ts';
+import type { BenchResults, OperationsResult, Surroundings } from './report/aims.ts';
 import { benchmarksPage } from './report/benchmarks-page.ts';
 
 /**
@@ -25,6 +25,11 @@ import { benchmarksPage } from './report/benchmarks-page.ts';
  * - `--only NAMES`: the parts to measure, of operations, events, push and growth (all); or single operations,
  *   of session-read, refresh, logout, register and login
  * - `--seconds N`: duration of each operation at each server (8)
+ * - `--no-cold`: leaves out the first operations of new processes
+ * - `--against DIRECTORY`: measures the operations of the api of another checkout too
+ * - `--traced`: measures them also with each request traced, and with one in a hundred traced, beside a collector that
+ *   accepts OTLP and does nothing
+ * - `--profile DIRECTORY`: writes the api's CPU profile there
  * - `--wait SECONDS`: longest wait for a quiet machine, of all parts together (180)
  * - `--users LIST`: numbers of users in the store, rising (100000,1000000)
  * - `--streams LIST`: numbers of streams on one gateway, rising (1000,5000,10000,19000)
@@ -34,9 +39,14 @@ import { benchmarksPage } from './report/benchmarks-page.ts';
  * - `--docs DIRECTORY`: directory of the page; with this option it is written even if only some parts were measured
  */
 const { values } = parseArgs({
+  allowNegative: true,
   options: {
     only: { type: 'string', default: 'operations,events,push,growth' },
     seconds: { type: 'string', default: '8' },
+    cold: { type: 'boolean', default: true },
+    against: { type: 'string' },
+    traced: { type: 'boolean', default: false },
+    profile: { type: 'string' },
     wait: { type: 'string', default: '180' },
     users: { type: 'string', default: '100000,1000000' },
     streams: { type: 'string', default: '1000,5000,10000,19000' },
@@ -87,17 +97,8 @@ async function measure(running: TestServers): Promise<BenchResults> {
     return { [name]: result };
   };
   const names = only.includes('operations') ? measuringOrder : singles;
-  const betterAuth = betterAuthVersion();
-  const starts = [
-    ...[apiOf('api'), barePrototype].map((plan) => () => startOwnCandidate(plan, running)),
-    ...(betterAuth === undefined ? [] : [() => startBetterAuth(running)]),
-  ];
-  const load = loadLasting(Number(values.seconds) / rounds);
   const measured = {
-    ...(await part('operations', async () => ({
-      ...(await measureOperations(starts, running, { names, rounds, load, log })),
-      betterAuth,
-    }))),
+    ...(await part('operations', () => measureCandidates(running, names))),
     ...(await part('events', measureEvents)),
     ...(await part('push', async () => ({
       streams: await measureStreams(numbers(values.streams), log),
@@ -106,6 +107,38 @@ async function measure(running: TestServers): Promise<BenchResults> {
     ...(await part('growth', () => measureStoreGrowth(running))),
   };
   return { machine, minutes: (performance.now() - begun) / 60_000, surroundings, ...measured };
+}
+
+/** Measures the operations at the api, at the bare prototype, at better-auth if it is installed, and as options say. */
+async function measureCandidates(running: TestServers, names: readonly OperationName[]): Promise<OperationsResult> {
+  const { against, profile, traced, cold: hasCold } = values;
+  const collector = traced ? await startOtlpReceiver({ keep: false }) : undefined;
+  const tracing = (name: string, share: number): CandidatePlan => ({
+    ...apiOf(name, project, ['--import', resolve(project, 'libs/telemetry/src/preload.ts')]),
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector?.url ?? '',
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: String(share),
+    },
+  });
+  const profiled = apiOf('api', project, ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${profile}`]);
+  const plans = [
+    ...(traced ? [tracing('api, 1 in 100 traced', 0.01), tracing('api, traced', 1)] : []),
+    ...(against ? [apiOf('api of the other checkout', resolve(against))] : []),
+    barePrototype,
+  ];
+  const betterAuth = betterAuthVersion();
+  const starts: StartCandidate[] = [
+    (isCold) => startOwnCandidate(profile && !isCold ? profiled : apiOf('api'), running),
+    ...plans.map((plan) => () => startOwnCandidate(plan, running)),
+    ...(betterAuth === undefined ? [] : [() => startBetterAuth(running)]),
+  ];
+  const options = { names, seconds: Number(values.seconds), hasCold, log };
+  try {
+    return { ...(await measureOperations(starts, running, options)), betterAuth };
+  } finally {
+    await collector?.close();
+  }
 }
 
 /** Measures growth, on separate servers if `--growth-data` names a directory. */

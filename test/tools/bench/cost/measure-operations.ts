@@ -1,15 +1,17 @@
 import { availableParallelism } from 'node:os';
 import type { TestServers } from '../../../support/stores/start-test-servers.ts';
 import { type Costs, costMedians, costText, type MedianCost, medianHashMs } from './cost-table.ts';
-import { type Measured, measureSideBySide, type SideBySideOptions } from './measure-side-by-side.ts';
+import { type Measured, measureSideBySide } from './measure-side-by-side.ts';
 import { type Candidate, hashedOperations, type OperationName, operationNames } from './operations.ts';
-import { type ColdCost, createRounds, measureCold, type WarmUp } from './rounds.ts';
+import { type ColdCost, createRounds, loadLasting, measureCold, type WarmUp } from './rounds.ts';
 
-export interface OperationsOptions extends SideBySideOptions {
+export interface OperationsOptions {
   /** The operations to measure, in this order. */
   readonly names: readonly OperationName[];
+  /** Seconds of wall-clock time, for each operation at each server. */
+  readonly seconds: number;
   /** False to leave out the first operations of new processes. */
-  readonly hasCold?: boolean;
+  readonly hasCold: boolean;
   readonly log: (line: string) => void;
 }
 
@@ -26,17 +28,18 @@ export type StartCandidate = (isCold: boolean) => Promise<Candidate>;
 export async function measureOperations(
   starts: readonly StartCandidate[],
   servers: TestServers,
-  { names, hasCold = true, log, ...options }: OperationsOptions,
+  { names, seconds, hasCold, log }: OperationsOptions,
 ): Promise<Costs> {
   const colds: ColdCost[] = [];
   for (const start of hasCold ? starts : []) colds.push(...(await measureCold(() => start(true), names, servers)));
   const candidates: Candidate[] = [];
+  const load = loadLasting(seconds / rounds);
   try {
     for (const start of starts) candidates.push(await start(false));
     const [all, costs, warmUps]: [Measured[], MedianCost[], WarmUp[]] = [[], [], []];
     let repeated = 0;
     for (const operation of names) {
-      const done = await measureSideBySide(operation, candidates, servers, options);
+      const done = await measureSideBySide(operation, candidates, servers, { rounds, load });
       all.push(...done.measured);
       warmUps.push(...done.warmUps);
       repeated += done.repeated;
