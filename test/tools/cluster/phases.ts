@@ -15,7 +15,7 @@ import {
 } from './steps/behind-proxy.ts';
 import { checkEviction, checkKills, checkKubeletEviction } from './steps/disruptions.ts';
 import { checkInitContainers, checkUninstall, valuesOf } from './steps/install.ts';
-import { beginRotation } from './steps/key-rotation.ts';
+import { checkRotation } from './steps/key-rotation.ts';
 import { checkNetworkPolicies } from './steps/network-policy.ts';
 import {
   checkAlert,
@@ -63,16 +63,14 @@ export async function checkShort(cluster: Cluster): Promise<void> {
   await checkTraces(cluster);
 }
 
-/** Runs checks that need an idle cluster. A new key takes long to reach the pods, so other checks run in between. */
+/** Runs checks that need an idle cluster. */
 async function checkAtRest(cluster: Cluster): Promise<void> {
-  const rotation = await beginRotation(cluster);
   await checkMainPath(cluster);
   await checkHelmTest(cluster);
   await checkNetworkPolicies(cluster);
   await checkHpa(cluster);
-  await rotation.activate();
   await checkLogoutsAcross(cluster);
-  await rotation.finish();
+  await checkRotation(cluster);
   await checkPages(cluster);
 }
 
