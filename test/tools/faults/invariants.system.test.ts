@@ -3,24 +3,32 @@ import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
 import type { AccountEventOf, AccountTopic, AuthEvent } from '@auth-account/contracts/events';
 import { waitUntil } from '@auth-account/local-stack';
 import { createAccountEvent } from '@auth-account/messaging';
+import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
+import { redisKeys } from '@auth-account/redis';
 import type { Collections } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
+import { completeDenyList, startTestGateway, type TestGateway } from '../../support/gateway/gateway-fixture.ts';
 import { startHoldingProxy } from '../../support/stores/holding-proxy.ts';
+import { storesOf } from '../../support/stores/stores-of.ts';
 import { checkAccounts } from './invariants/check-accounts.ts';
+import { checkEnded, findEnded } from './invariants/check-ended-sessions.ts';
 import { checkLogins } from './invariants/check-logins.ts';
 import { checkStores } from './invariants/check-stores.ts';
 import { checkSubscribers } from './invariants/check-subscribers.ts';
 import { type Evidence, readEvidence, waitForErasures } from './invariants/evidence.ts';
 import { createApp, createWorld, type Person, type World } from './load/app.ts';
 import { endAppConnections } from './load/app-request.ts';
-import type { AccountRecord, ChangeKind } from './load/ledger.ts';
+import { type AppStream, openAppStream } from './load/app-stream.ts';
+import type { AccountRecord, ChangeKind, SessionRecord } from './load/ledger.ts';
 import { logIn } from './load/sessions.ts';
 import { register } from './load/spaces.ts';
 
 let fixture: TokenFixture;
 let api: TokenApi;
+let gateway: TestGateway;
 let collections: Collections;
 let world: World;
 let person: Person;
@@ -32,10 +40,12 @@ let received: AuthEvent[];
 beforeAll(async () => {
   fixture = await openTokenFixture();
   api = await fixture.start();
+  gateway = await startTestGateway(fixture);
   ({ collections } = fixture);
 });
 afterAll(async () => {
   endAppConnections();
+  await gateway.close();
   await fixture.close();
 });
 
@@ -49,7 +59,7 @@ async function newPerson(): Promise<Person> {
 
 beforeEach(async () => {
   await Promise.all(Object.values(collections).map((collection) => collection.deleteMany({})));
-  world = await createWorld({ apis: [api.base] });
+  world = await createWorld({ apis: [api.base], gateways: [gateway.base] });
   received = [];
   person = await newPerson();
   if (person.account === undefined) throw new Error('nobody is registered');
@@ -66,8 +76,7 @@ async function violations(): Promise<string[]> {
 /** Returns the violations that the check finds if the subscriber has received the events, each once. */
 async function foundBy(check: (evidence: Evidence) => unknown, hasKey = false): Promise<string[]> {
   const { ledger, history } = world;
-  const once = new Map(received.map((event) => [event.id, { event, deliveries: 1 }]));
-  const subscribers = [{ name: 'analytics', hasKey, received: once }];
+  const subscribers = [{ name: 'analytics', hasKey, received: received.map((event) => ({ event })) }];
   await check(await readEvidence({ ledger, history, collections, subscribers }));
   return violations();
 }
@@ -328,5 +337,104 @@ describe('checkLogins', () => {
   ])('checkLogins tries to log in by %s, and finds: %s', async (_, what, happen) => {
     await happen();
     expect((await tried()).join(', ')).toBe(what);
+  });
+});
+
+describe('checkEnded', () => {
+  let redis: Redis;
+  let denyList: DenyList;
+  /** A session with a stream, whose app believes it to be live. */
+  let session: SessionRecord;
+  let stream: AppStream;
+
+  beforeAll(async () => {
+    redis = new Redis(fixture.env.REDIS_URL ?? '');
+    denyList = createDenyList(redis, redisKeys(fixture.keyPrefix), denialLifetimeMs(600));
+    // No worker repairs the list, so an entry that the tests don't write into it is lost.
+    await completeDenyList(denyList);
+  });
+  afterAll(() => redis.disconnect());
+
+  beforeEach(async () => {
+    session = [...world.ledger.sessions.values()][0] as SessionRecord;
+    const { streamPath, accessToken } = session;
+    const request = { url: gateway.base + streamPath, accessToken, requestId: 'ended-sessions', timeoutMs: 15_000 };
+    // As apps do, if a stream is lost before any frame (ADR 0004).
+    const opened = (await openAppStream(request)) ?? (await openAppStream(request));
+    if (typeof opened !== 'object') throw new Error(`no stream: ${opened}`);
+    stream = opened;
+    session.streams.add(stream);
+  });
+
+  async function found(): Promise<string[]> {
+    await checkEnded(world, await findEnded(world, collections));
+    stream.terminate();
+    return (await violations()).sort();
+  }
+
+  const at = new Date();
+
+  const revoke = () =>
+    storesOf(collections).sessions.revokeAll([session.sessionId], { reason: 'logout', at, requestId: 'r' });
+
+  /** Moves the session's user to another group. */
+  const move = () =>
+    fixture.mongo.withSession((transaction) => {
+      const change = { home_group_id: 'another', account_type: 'HOME', at, requestId: 'r' } as const;
+      return storesOf(collections).sessions.changeClaims(session.userId, change, transaction);
+    });
+
+  async function denyAndClose(denial: Denial): Promise<void> {
+    await denyList.denyAndClose([{ sessionId: session.sessionId, denial, requestId: 'r', decidedAt: at.getTime() }]);
+    await waitUntil(async () => !stream.isOpen(), { what: 'The end of the stream', timeoutMs: 60_000, intervalMs: 10 });
+  }
+
+  test('checkEnded finds nothing about a live session', async () => {
+    expect(await findEnded(world, collections)).toEqual([]);
+    expect(await found()).toEqual([]);
+  });
+
+  const over: Denial = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' };
+  const former: Denial = { kind: 'below', ver: 2 };
+
+  describe.each<[string, string, SessionRecord['state'], () => Promise<unknown>, Denial]>([
+    ['that MongoDB says is over, whose app had no answer', 'session', 'unsure', revoke, over],
+    ['that MongoDB says is over, whose app knows nothing', 'session', 'live', revoke, over],
+    ['whose app was notified that it is over', 'session', 'ended', revoke, over],
+    ['whose user has changed the group', 'claims', 'live', move, former],
+  ])('checkEnded about a session %s', (_, what, state, end, denial) => {
+    beforeEach(async () => {
+      session.state = state;
+      await end();
+    });
+
+    test('checkEnded finds nothing if all services refuse its token', async () => {
+      await denyAndClose(denial);
+      expect(await found()).toEqual([]);
+    });
+
+    test('checkEnded finds each service that accepts its token', async () => {
+      expect(await found()).toEqual([
+        `a stream outlived its ${what}`,
+        `a token outlived its ${what} at a gateway`,
+        `a token outlived its ${what} at the api`,
+      ]);
+    });
+  });
+
+  test('checkEnded finds a session that goes on although its app knows of its end', async () => {
+    session.state = 'ended';
+    await denyAndClose(over);
+    expect(await found()).toEqual(['a session that has ended was refreshed']);
+  });
+
+  test('checkEnded finds nothing about streams and tokens that are newer than the ended claims', async () => {
+    await move();
+    const ended = await findEnded(world, collections);
+    await denyAndClose(former);
+    session.streams.add({ isOpen: () => true });
+    session.accessToken = 'a newer one';
+    await checkEnded(world, ended);
+    expect(await violations()).toEqual([]);
   });
 });

@@ -26,9 +26,6 @@ const unanswered = new Map<number | string, number>();
 /** Kinds of requests that were answered as done. */
 const acknowledged: string[] = [];
 
-/** Limits that do not affect users whose apps all come from one network. */
-const unlimited = { REGISTER_LIMIT_PER_ADDRESS: '1000000', LOGIN_LIMIT_PER_ADDRESS: '1000000' };
-
 beforeAll(async () => {
   folder = await openGuardedFolder('lost-writes');
   const { dir, watch: onSpawn } = folder;
@@ -37,7 +34,7 @@ beforeAll(async () => {
   fixture = await openTokenFixture({ mongodbUri: uri });
   // The driver gives up a commit soon, so that retries come soon, but a read that waits for the majority has enough
   // time.
-  const env = { ...unlimited, ACCOUNT_DELETION_GRACE_DAYS: '14', MONGODB_URI: `${uri}&socketTimeoutMS=5000` };
+  const env = { ACCOUNT_DELETION_GRACE_DAYS: '14', MONGODB_URI: `${uri}&socketTimeoutMS=5000` };
   const apis = [await fixture.start(env), await fixture.start(env)];
   const history = createHistory();
   world = await createWorld({

@@ -1,6 +1,6 @@
 import { markdownTable } from '../bench/report/figures.ts';
+import type { Report } from './faults.ts';
 import type { History, Outcome } from './load/history.ts';
-import type { Report } from './run-faults.ts';
 import { describeFigures } from './sdk/sdk-user.ts';
 
 export function sumOperations({ counts }: History): Record<Outcome, number> {

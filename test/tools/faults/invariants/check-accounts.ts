@@ -88,9 +88,9 @@ function checkGoodbyes({ history, erased, subscribers }: Evidence): void {
   for (const [userId, events] of erased) {
     if (events.length !== 1) history.violate('an account was erased several times', { userId, events: events.length });
   }
-  for (const { name, received } of subscribers) {
-    const goodbyes = [...received.values()].filter(({ event }) => event.type === 'service.auth.events.deleted');
-    const announced = Map.groupBy(goodbyes, ({ event }) => event.subject);
+  for (const { name, events } of subscribers) {
+    const goodbyes = [...events.values()].filter(({ type }) => type === 'service.auth.events.deleted');
+    const announced = Map.groupBy(goodbyes, ({ subject }) => subject);
     for (const userId of new Set([...erased.keys(), ...announced.keys()])) {
       const count = announced.get(userId)?.length ?? 0;
       const detail = { subscriber: name, userId, count };

@@ -10,19 +10,17 @@ type Subscriber = Evidence['subscribers'][number];
  * number of repeated deliveries.
  */
 export function checkSubscribers(evidence: Evidence): number {
-  let repeated = 0;
   for (const subscriber of evidence.subscribers) {
-    for (const { deliveries } of subscriber.received.values()) repeated += deliveries - 1;
     checkArrivals(subscriber, evidence);
     checkRegistered(subscriber, evidence);
   }
-  return repeated;
+  return evidence.subscribers.reduce((sum, { repeated }) => sum + repeated, 0);
 }
 
 /** Checks that every event arrives, that nothing else does, and that only a subscriber with a key receives secrets. */
-function checkArrivals({ name, received, hasKey }: Subscriber, { history, rows }: Evidence): void {
+function checkArrivals({ name, events, hasKey }: Subscriber, { history, rows }: Evidence): void {
   const written = new Map(rows.map((row) => [row._id, row]));
-  for (const [id, { event }] of received) {
+  for (const [id, event] of events) {
     const row = written.get(id);
     const detail = { subscriber: name, id, type: event.type };
     if (row === undefined) history.violate('a subscriber was notified of what has not happened', detail);
@@ -30,16 +28,16 @@ function checkArrivals({ name, received, hasKey }: Subscriber, { history, rows }
     if (!hasKey && 'secret' in event.data) history.violate('a subscriber without a key has a secret', detail);
   }
   for (const row of rows) {
-    const isMissing = !received.has(row._id) && !isForNobody(row) && row.discarded?.[name] === undefined;
+    const isMissing = !events.has(row._id) && !isForNobody(row) && row.discarded?.[name] === undefined;
     if (isMissing) history.violate('an event has not arrived', { subscriber: name, id: row._id, type: row.event.type });
   }
 }
 
-function checkRegistered({ name, received }: Subscriber, evidence: Evidence): void {
+function checkRegistered({ name, events }: Subscriber, evidence: Evidence): void {
   const { ledger, history, users, erased } = evidence;
   const registrations = new Map([...ledger.registrations.values()].map((each) => [each.userId, each]));
   const ids = new Map<string, string[]>();
-  for (const [id, { event }] of received) {
+  for (const [id, event] of events) {
     if (event.type !== registeredTopic) continue;
     const { subject: userId, data } = event;
     ids.set(userId, [...(ids.get(userId) ?? []), id]);
@@ -47,8 +45,8 @@ function checkRegistered({ name, received }: Subscriber, evidence: Evidence): vo
     if (fault !== undefined) history.violate(fault, { subscriber: name, id, userId, data });
   }
   for (const userId of [...users.keys(), ...erased.keys()]) {
-    const events = ids.get(userId) ?? [];
-    if (events.length !== 1) history.violate('a subscriber has not one event', { subscriber: name, userId, events });
+    const own = ids.get(userId) ?? [];
+    if (own.length !== 1) history.violate('a subscriber has not one event', { subscriber: name, userId, own });
   }
 }
 

@@ -1,35 +1,37 @@
 import { waitUntil } from '@auth-account/local-stack';
 import type { Collections } from '@auth-account/stores';
-import type { OutboxDocument, UserDocument } from '@auth-account/stores/documents';
+import type { OutboxDocument } from '@auth-account/stores/documents';
 import type { History } from '../load/history.ts';
 import type { Ledger } from '../load/ledger.ts';
 import type { WebhookSubscriber } from '../stack/subscribers.ts';
 
 /** The answers to the apps, and everything with which they are compared. */
-export interface Evidence {
+export type Evidence = Awaited<ReturnType<typeof readEvidence>>;
+
+interface Given {
   readonly ledger: Ledger;
   readonly history: History;
   readonly subscribers: readonly Pick<WebhookSubscriber, 'name' | 'received' | 'hasKey'>[];
   readonly collections: Collections;
-  /** Users by id. */
-  readonly users: ReadonlyMap<string, UserDocument>;
-  /** All events. */
-  readonly rows: readonly OutboxDocument[];
-  /** The events of deletions, by user id. */
-  readonly erased: ReadonlyMap<string, readonly OutboxDocument[]>;
 }
 
 /** Reads the stores, after the last change. */
-export async function readEvidence(
-  given: Pick<Evidence, 'ledger' | 'history' | 'subscribers' | 'collections'>,
-): Promise<Evidence> {
+export async function readEvidence(given: Given) {
   const { users, outbox } = given.collections;
   const rows = await outbox.find().toArray();
   const deleted = rows.filter(({ event }) => event.type === 'service.auth.events.deleted');
   return {
     ...given,
+    /** The subscribers, with the different events of their deliveries by id. */
+    subscribers: given.subscribers.map(({ name, hasKey, received }) => {
+      const events = new Map(received.map(({ event }) => [event.id, event]));
+      return { name, hasKey, events, repeated: received.length - events.size };
+    }),
+    /** Users by id. */
     users: new Map((await users.find().toArray()).map((user) => [user._id, user])),
+    /** All events. */
     rows,
+    /** The events of deletions, by user id. */
     erased: Map.groupBy(deleted, ({ event }) => event.subject),
   };
 }

@@ -1,12 +1,8 @@
 import type { ServerFrame } from '@auth-account/contracts';
-import { dial } from '../../../support/gateway/push-client.ts';
+import { openGreeted, type StreamClient } from '../../../support/gateway/push-client.ts';
 
 /** An app's open push stream, whose `hello` the app has received. */
-export interface AppStream {
-  isOpen(): boolean;
-  /** Breaks the connection, as happens when an app is killed. */
-  terminate(): void;
-}
+export type AppStream = Pick<StreamClient, 'isOpen' | 'terminate'>;
 
 export interface StreamOptions {
   readonly url: string;
@@ -20,33 +16,15 @@ export interface StreamOptions {
 }
 
 /** Opens the stream. Returns the status of a refusal, or undefined if no answer came. */
-export function openAppStream(options: StreamOptions): Promise<AppStream | number | undefined> {
-  const { url, accessToken, requestId, timeoutMs, onFrame, onClose } = options;
-  return new Promise((resolve) => {
-    const headers = { 'X-Request-ID': requestId };
-    const socket = dial(url, { token: accessToken, headers });
-    let isGreeted = false;
-    const timer = setTimeout(() => socket.terminate(), timeoutMs);
-    socket.on('unexpected-response', (request, response) => {
-      response.resume();
-      request.destroy();
-      clearTimeout(timer);
-      resolve(response.statusCode);
-    });
-    socket.on('message', (data) => {
-      if (isGreeted) {
-        onFrame?.(JSON.parse(String(data)));
-        return;
-      }
-      isGreeted = true;
-      clearTimeout(timer);
-      resolve({ isOpen: () => socket.readyState === socket.OPEN, terminate: () => socket.terminate() });
-    });
-    socket.on('error', () => undefined); // its close event follows
-    socket.on('close', (code) => {
-      clearTimeout(timer);
-      if (isGreeted) onClose?.(code);
-      resolve(undefined);
-    });
-  });
+export async function openAppStream(options: StreamOptions): Promise<AppStream | number | undefined> {
+  const { url, accessToken: token, requestId, timeoutMs: handshakeTimeout, onFrame, onClose } = options;
+  const handshake = { token, headers: { 'X-Request-ID': requestId }, handshakeTimeout };
+  const stream = await openGreeted(url, handshake, 0).catch((error: Error) => error);
+  if (stream instanceof Error) {
+    const status = /server response: (\d+)/.exec(stream.message)?.[1];
+    return status === undefined ? undefined : Number(status);
+  }
+  stream.socket.on('message', (data) => onFrame?.(JSON.parse(String(data))));
+  stream.socket.on('close', (code) => onClose?.(code));
+  return stream;
 }

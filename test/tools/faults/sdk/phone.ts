@@ -1,4 +1,4 @@
-import { type AuthClient, type AuthEvent, type AuthStorage, createAuthClient, type Timers } from '@auth-account/client';
+import { type AuthClient, type AuthEvent, createAuthClient, type Timers } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { boundKey, memoryKeys } from '@auth-account/client/bound-key';
 import { type Household, household } from '@auth-account/client/household';
@@ -30,28 +30,27 @@ export interface PhoneOptions extends NetworkOptions {
 /** A promise for the code of a killed app, which never settles. */
 export const never = () => new Promise<never>(() => undefined);
 
-/** Starts a run of an app on a storage that outlives it. Returns the parts of the platform that end with the app. */
-function beginLife(kept: AuthStorage) {
+/** Begins a run of an app. Returns the parts of the platform that end with the app. */
+function beginLife() {
   const running = new Set<NodeJS.Timeout>();
   let isOver = false;
-  const unlessOver = <T>(work: () => Promise<T>): Promise<T> => (isOver ? never() : work());
   return {
     isOver: () => isOver,
     end() {
       isOver = true;
       for (const timer of running) clearTimeout(timer);
     },
-    /** Passes the outcome on to the app, unless the app has ended before. */
-    notify: <T>(outcome: Promise<T>): Promise<T> =>
-      outcome.then(
-        (value) => unlessOver(async () => value),
-        (error) => unlessOver(() => Promise.reject(error)),
-      ),
-    storage: {
-      get: (key) => unlessOver(() => kept.get(key)),
-      set: (key, value) => unlessOver(() => kept.set(key, value)),
-      remove: (key) => unlessOver(() => kept.remove(key)),
-    } satisfies AuthStorage,
+    /** Returns the same work, which is not begun after the end of the app, and whose outcome it does not learn then. */
+    whileItLives:
+      <A extends unknown[], T>(work: (...args: A) => T | Promise<T>) =>
+      async (...args: A): Promise<T> => {
+        if (isOver) return never();
+        try {
+          return await work(...args);
+        } finally {
+          if (isOver) await never();
+        }
+      },
     timers: {
       after(ms, work) {
         if (isOver) return () => undefined;
@@ -81,17 +80,22 @@ export function createPhone({ onEvent, isBound, ...options }: PhoneOptions) {
     authenticator,
     /** Starts the app, which must not be running. */
     start(): App {
-      const life = beginLife(storage);
+      const life = beginLife();
+      const { whileItLives } = life;
       const bridge = {
-        create: (options: never) => life.notify(Promise.resolve(authenticator.create(options))),
-        get: (options: never) => life.notify(Promise.resolve(authenticator.get(options))),
+        create: whileItLives((options: never) => authenticator.create(options)),
+        get: whileItLives((options: never) => authenticator.get(options)),
       };
       const auth = createAuthClient({
         groups: [account, household, passkeys(bridge), secondFactor, sessions],
         baseUrl: 'http://api.example.com',
-        storage: life.storage,
+        storage: {
+          get: whileItLives(storage.get),
+          set: whileItLives(storage.set),
+          remove: whileItLives(storage.remove),
+        },
         timers: life.timers,
-        fetch: (url, init) => (life.isOver() ? never() : life.notify(network.fetch(url, init))),
+        fetch: whileItLives(network.fetch),
         WebSocket: network.WebSocket,
         connectivity: network.signal,
         appState: foreground.signal,

@@ -16,38 +16,28 @@ const answers = {
 
 export type SubscriberMood = keyof typeof answers;
 
-export interface ReceivedEvent {
-  readonly event: AuthEvent;
-  deliveries: number;
-}
-
 /** A webhook that stores its events by their id, like a subscriber that applies each effect once. */
 export type WebhookSubscriber = Awaited<ReturnType<typeof startWebhookSubscriber>>;
 
 /** Starts a webhook. With a mailbox it has its own key, and receives what is mailed. */
 export async function startWebhookSubscriber(name: string, mailbox?: Mailbox) {
-  const received = new Map<string, ReceivedEvent>();
-  let mood: SubscriberMood = 'good';
-  const { subscriber, close } = await startReceiver(name, (response, delivery) => {
-    const known = received.get(delivery.id) ?? { event: delivery.event, deliveries: 0 };
-    known.deliveries += 1;
-    received.set(delivery.id, known);
-    Promise.resolve(mailbox?.open(delivery.event)).then(
-      () => answers[mood](response, delivery),
-      () => response.writeHead(401).end(),
-    );
-  });
+  const opening =
+    (answer: Answer): Answer =>
+    (response, delivery) =>
+      void Promise.resolve(mailbox?.open(delivery.event)).then(
+        () => answer(response, delivery),
+        () => response.writeHead(401).end(),
+      );
+  const { subscriber, received, answerWith, close } = await startReceiver(name, opening(answers.good));
   return {
     name,
     /** The webhook's entry in `EVENT_SUBSCRIBERS`. */
     configuration: { ...subscriber, ...(mailbox && { encrypt_to: mailbox.encryptTo }) },
     /** True if the webhook receives email addresses and codes. */
     hasKey: mailbox !== undefined,
-    /** The events by id, each with its number of deliveries. */
-    received: received as ReadonlyMap<string, ReceivedEvent>,
-    setMood(next: SubscriberMood) {
-      mood = next;
-    },
+    /** The deliveries. */
+    received: received as readonly { readonly event: AuthEvent }[],
+    setMood: (mood: SubscriberMood) => answerWith(opening(answers[mood])),
     close,
   };
 }
