@@ -6,19 +6,8 @@ import { runCommand } from './run-command.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** The parts of a StatefulSet that the test changes. */
-interface StatefulSet {
-  readonly kind: string;
-  readonly spec: {
-    readonly template: {
-      readonly spec: {
-        readonly containers: readonly { readonly image: string }[];
-        readonly volumes?: readonly object[];
-      };
-    };
-    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
-  };
-}
+// biome-ignore lint/suspicious/noExplicitAny: an object of k8s/dev, whose kind shows its shape.
+type Manifest = any;
 
 /** The images of k8s/dev. A container beside MongoDB uses authctl's image to initiate the replica set. */
 export const storeImages = ['authctl', 'dev-mongodb', 'dev-redis'];
@@ -48,7 +37,7 @@ export async function installDependencies({ namespace, kubectl, apply }: Kuberne
   const stringData = { 'providers.json': JSON.stringify([provider]) };
   await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'cluster-test-providers' }, stringData });
   const manifests = await kubectl(['kustomize', join(root, 'k8s/dev')]);
-  const objects = parseAllDocuments(manifests).map((document) => document.toJS() as StatefulSet);
+  const objects = parseAllDocuments(manifests).map((document) => document.toJS() as Manifest);
   await apply(...objects.map((object) => (object.kind === 'StatefulSet' ? adapt(object, images) : object)));
   for (const name of ['mongodb', 'redis']) {
     // The services' images are being built at the same time, perhaps on the same cores.
@@ -60,14 +49,14 @@ export async function installDependencies({ namespace, kubectl, apply }: Kuberne
  * Takes images from the test's registry, and keeps data in volumes of the pod, so that no run uses up the cluster's
  * volumes.
  */
-function adapt(object: StatefulSet, { registry, tag }: Images): StatefulSet {
+function adapt(object: Manifest, { registry, tag }: Images): Manifest {
   const { volumeClaimTemplates: claims = [], template, ...rest } = object.spec;
-  const containers = template.spec.containers.map((container) => ({
+  const containers = template.spec.containers.map((container: Manifest) => ({
     ...container,
     image: container.image.replace(/^.*auth-account\/([\w-]+)(:.*)?$/, `${registry}/auth-account/$1:${tag}`),
     imagePullPolicy: 'Always',
   }));
-  const own = claims.map(({ metadata: { name } }) => ({ name, emptyDir: {} }));
+  const own = claims.map(({ metadata: { name } }: Manifest) => ({ name, emptyDir: {} }));
   const spec = { ...template.spec, containers, volumes: [...(template.spec.volumes ?? []), ...own] };
   return { ...object, spec: { ...rest, template: { ...template, spec } } };
 }

@@ -5,13 +5,11 @@ import { runCommand } from './run-command.ts';
 /** The parts of a pod that the test reads. */
 export interface Pod {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
-  readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly name: string }[] };
   readonly status: {
     readonly phase: string;
-    readonly reason?: string;
     readonly podIP?: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-    readonly containerStatuses?: readonly { readonly name: string; readonly restartCount: number }[];
+    readonly containerStatuses?: readonly { readonly restartCount: number }[];
     readonly initContainerStatuses?: readonly {
       readonly name: string;
       readonly state: { readonly terminated?: { readonly exitCode: number } };
@@ -61,8 +59,6 @@ export async function untilNothingIsMissing(look: () => Promise<readonly string[
     throw new Error([...missing, (error as Error).message].join('\n'), { cause: error });
   });
 }
-
-export const secondsSince = (start: number) => ((performance.now() - start) / 1_000).toFixed(0);
 
 export function openKubernetes(namespace: string) {
   const kubectl = (args: readonly string[], input = '') =>

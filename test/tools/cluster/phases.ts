@@ -1,6 +1,5 @@
 import type { LoadOrder } from './agent/load.ts';
 import { type Cluster, serviceAddresses } from './cluster.ts';
-import { settings } from './kubernetes.ts';
 import { authorityName, findProxy, type ReverseProxy, through, withAgentOutside } from './proxy.ts';
 import { checkHelmTest, checkHpa, checkLogoutsAcross, checkMainPath } from './steps/at-rest.ts';
 import {
@@ -17,23 +16,12 @@ import { checkEviction, checkKills, checkKubeletEviction } from './steps/disrupt
 import { checkInitContainers, checkUninstall, valuesOf } from './steps/install.ts';
 import { checkRotation } from './steps/key-rotation.ts';
 import { checkNetworkPolicies } from './steps/network-policy.ts';
-import {
-  checkAlert,
-  checkKeda,
-  checkMonitored,
-  checkRules,
-  checkTargets,
-  findPrometheus,
-  type Prometheus,
-} from './steps/operators.ts';
+import { checkBesideOperators, findPrometheus } from './steps/operators.ts';
 import { checkPages } from './steps/pages.ts';
 import { checkRestore } from './steps/restore.ts';
 import { checkRollback, checkRollOuts, checkUpgrade } from './steps/roll-out.ts';
-import { checkCollector, checkTraces, traced } from './steps/traces.ts';
+import { checkTraces, traced } from './steps/traces.ts';
 import { fleetSize, loadOrders } from './under-load.ts';
-
-/** A part of the long form. Each begins with the release as it was installed, or as the previous part has left it. */
-export type Phase = 'rest' | 'changes' | 'proxy' | 'restore' | 'operators' | 'end';
 
 /** Runs the checks while load and streams go on. */
 async function withLoad(
@@ -114,30 +102,14 @@ async function checkBehindProxy(cluster: Cluster, proxy: ReverseProxy): Promise<
   await cluster.kubernetes.kubectl(['delete', 'configmap', authorityName]);
 }
 
-/** Checks the release beside the Prometheus Operator, KEDA and an OpenTelemetry Collector. */
-async function checkBesideOperators(cluster: Cluster, prometheus: Prometheus): Promise<void> {
-  const values = [...valuesOf(cluster.images), ...prometheus.values];
-  if (!(await checkMonitored(cluster, 'PodMonitor', values))) return;
-  await checkTargets(cluster, prometheus, 'podMonitor');
-  await checkRules(cluster, prometheus);
-  await checkAlert(cluster, prometheus);
-  await checkKeda(cluster);
-  const { CLUSTER_COLLECTOR } = process.env;
-  if (CLUSTER_COLLECTOR) await checkCollector(cluster, CLUSTER_COLLECTOR, values);
-  else console.log('LEFT OUT: the OpenTelemetry Collector, as CLUSTER_COLLECTOR is not set');
-  const other = settings('podMonitor.enabled=false', 'serviceMonitor.enabled=true');
-  if (!(await checkMonitored(cluster, 'ServiceMonitor', [...values, ...other]))) return;
-  await checkTargets(cluster, prometheus, 'serviceMonitor');
-}
-
-/** Runs all phases, or the named ones. */
+/** Runs all parts of the long form, or the named ones. Each begins with the release as the previous one has left it. */
 export async function checkLong(
   cluster: Cluster,
   before: ReadonlySet<string>,
   only: readonly string[] = [],
 ): Promise<void> {
   const { kubernetes, reporter, images } = cluster;
-  const isWanted = (phase: Phase) => only.length === 0 || only.includes(phase);
+  const isWanted = (phase: string) => only.length === 0 || only.includes(phase);
   if (isWanted('rest')) await checkAtRest(cluster);
   if (isWanted('changes')) await checkChanges(cluster);
   const proxy = findProxy();

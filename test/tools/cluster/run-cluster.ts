@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { waitUntil } from '@auth-account/local-stack';
-import { type AgentClient, openAgentInPod } from './agent-client.ts';
-import { agentObjects } from './agent-pods.ts';
+import { type AgentClient, agentObjects, openAgentInPod } from './agent-client.ts';
 import type { Cluster, Images } from './cluster.ts';
 import { buildImages, installDependencies, serviceImages, storeImages } from './dependencies.ts';
 import { createNamespace, deleteNamespace, namespace, openKubernetes } from './kubernetes.ts';
@@ -58,17 +58,14 @@ function end(isFinished: boolean): Promise<void> {
   return ending;
 }
 
-for (const [signal, status] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const) {
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // Handles each signal, because npm forwards one that the process group has already received, and the default action
   // would kill.
   process.on(signal, () => {
     if (ending !== undefined) return;
     const removing = KEEP === undefined ? `; removing the namespace ${namespace}` : '';
     console.error(`${signal}: the test ends before it is through${removing}`);
-    void end(false).finally(() => process.exit(status));
+    void end(false).finally(() => process.exit(128 + constants.signals[signal]));
   });
 }
 
@@ -104,18 +101,14 @@ async function prepare(): Promise<Cluster | undefined> {
   return isPrepared && agent ? { kubernetes, reporter, images, agent } : undefined;
 }
 
-async function waitForFile(file: string): Promise<void> {
-  const start = performance.now();
-  await waitUntil(async () => existsSync(file), { what: `${file} to exist`, timeoutMs: 2_700_000, intervalMs: 500 });
-  console.log(`waited ${((performance.now() - start) / 1_000).toFixed(0)} s for ${file}`);
-}
-
 async function run(): Promise<void> {
   const cluster = await prepare();
   if (cluster === undefined) return;
   const before = values.long ? await kubernetes.listAll() : undefined;
   if (!(await checkInstall(kubernetes, reporter, images))) return;
-  if (values.after !== undefined) await waitForFile(values.after);
+  const { after = '' } = values;
+  const isThere = async () => after === '' || existsSync(after);
+  await waitUntil(isThere, { what: `${after} to exist`, timeoutMs: 2_700_000, intervalMs: 500 });
   await (before === undefined ? checkShort(cluster) : checkLong(cluster, before, values.only));
 }
 

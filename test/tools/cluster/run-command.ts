@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly input?: string;
   readonly cwd?: string;
   /** Limit in milliseconds, by default two minutes. */

@@ -12,16 +12,6 @@ limit=3600 # seconds, for a wait too; what it has started it removes after that,
 parts=
 case " $* " in *' --long '*) limit=5400 parts='traefik monitoring keda' ;; esac
 
-install_missing() {
-  local missing=() tool
-  for tool in buildah debootstrap kubectl:kubernetes-client; do
-    command -v "${tool%:*}" > /dev/null || missing+=("${tool#*:}")
-  done
-  [ ${#missing[@]} -gt 0 ] || return 0
-  echo "Cluster: installing ${missing[*]}"
-  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
-}
-
 # The lab's own variables: its programs, its kubeconfig, its registry.
 use_lab() {
   local variables
@@ -59,7 +49,9 @@ if [ -z "${KUBECONFIG:-}" ]; then
     echo 'LEFT OUT: the cluster test, as KUBECONFIG is not set'
     exit 0
   fi
-  install_missing
+  for tool in buildah debootstrap kubectl; do
+    command -v "$tool" > /dev/null || { test/tools/ci/install-packages.sh; break; }
+  done
   use_lab
 else
   [ -n "${CLUSTER_REGISTRY:-}" ] || { echo 'Cluster: KUBECONFIG is set, but CLUSTER_REGISTRY does not name its registry' >&2; exit 1; }

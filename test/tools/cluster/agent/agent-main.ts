@@ -19,10 +19,7 @@ function running<T>(what: T | undefined): T {
 
 const calls = {
   ask,
-  async newSession(api: string): Promise<Session> {
-    const [session] = await newSessions(api, 1);
-    return running(session);
-  },
+  newSession: async (api: string): Promise<Session> => running((await newSessions(api, 1))[0]),
   walkMainPath,
   async startLoad(order: LoadOrder): Promise<void> {
     load = await startLoad(order);

@@ -12,37 +12,26 @@ export type Reply = Awaited<ReturnType<typeof ask>>;
 
 const timeoutMs = 10_000;
 
-/** The error of a request without an answer. */
-export class AskError extends Error {
-  /** The request's `X-Request-ID`, by which the services' logs name it. */
-  readonly requestId: string;
-
-  constructor(cause: Error, requestId: string) {
-    super(cause.message, { cause });
-    this.requestId = requestId;
-  }
-}
-
 /** Creates a driver of the api, over the agent's connections if one is given. */
 export function apiAt(api: string, agent?: Agent): Operations<Reply> {
   return drive(({ path, ...request }) => ask({ ...request, url: api + path, agent }));
 }
 
-/** Sends a request once, without retries. Rejects with an `AskError` on any fault of the connection, and after 10 s. */
+/**
+ * Sends a request once, without retries. Rejects on any fault of the connection, and after 10 s, with the request's
+ * `requestId`, by which the services' logs name it.
+ */
 export async function ask({ url, headers, isNamed = true, ...request }: Question) {
-  const start = performance.now();
   const requestId = `cluster-${crypto.randomUUID()}`;
   const needed = { 'Content-Type': 'application/json', ...(isNamed ? { 'X-Request-ID': requestId } : {}) };
   const sent = { ...request, path: '', headers: { ...needed, ...headers }, signal: AbortSignal.timeout(timeoutMs) };
   const { status, json, text, ...answer } = await send(url, sent).catch((error: Error) => {
-    throw new AskError(error, requestId);
+    throw Object.assign(error, { requestId });
   });
   return {
     status,
     json: json ?? text,
     /** The `X-Request-ID` of the answer. */
     requestId: answer.headers['x-request-id'] as string | undefined,
-    /** Milliseconds from the request to the last byte. */
-    ms: performance.now() - start,
   };
 }

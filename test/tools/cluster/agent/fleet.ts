@@ -16,8 +16,6 @@ const newFigures = () => ({
   /** Numbers of handshakes that failed, by answer. */
   refused: {} as Counts,
   reopened: 0,
-  /** The longest time in milliseconds that an app had no stream. */
-  maxAwayMs: 0,
 });
 const count = (counts: Counts, key: string) => {
   counts[key] = (counts[key] ?? 0) + 1;
@@ -37,7 +35,7 @@ export async function startFleet({ api, push, streams }: StreamsOrder) {
   let figures = newFigures();
 
   function startApp(number: number): AuthClient {
-    let closedAt: number | undefined;
+    let wasClosed = false;
     const gateway = (url: string) => push.replace(/^http/, 'ws') + new URL(url).pathname;
     function watch(socket: PushClient['socket']): void {
       let isOpen = false;
@@ -45,9 +43,7 @@ export async function startFleet({ api, push, streams }: StreamsOrder) {
       socket.once('message', () => {
         isOpen = true; // the message is `hello`
         open.add(number);
-        if (closedAt === undefined) return;
-        figures.reopened += 1;
-        figures.maxAwayMs = Math.max(figures.maxAwayMs, Math.round(performance.now() - closedAt));
+        if (wasClosed) figures.reopened += 1;
       });
       socket.on('error', ({ message }) => {
         why = message;
@@ -55,7 +51,7 @@ export async function startFleet({ api, push, streams }: StreamsOrder) {
       socket.on('close', (code, reason) => {
         if (!isOpen) return count(figures.refused, why ?? `closed with ${code} before hello`);
         open.delete(number);
-        closedAt = performance.now();
+        wasClosed = true;
         if (!isStopping) count(figures.closed, `${code} ${reason}`.trim());
       });
     }

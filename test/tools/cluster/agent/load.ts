@@ -1,8 +1,7 @@
 import { password } from '../../../support/api/accounts.ts';
 import { bearer, type Operations } from '../../../support/api/api-driver.ts';
 import { type Agent, keepConnections } from '../../../support/http-client.ts';
-import { percentilesOf } from '../../bench/report/figures.ts';
-import { type AskError, apiAt, type Reply } from './ask.ts';
+import { apiAt, type Reply } from './ask.ts';
 import { newSessions, type Session } from './sessions.ts';
 
 export interface LoadOrder {
@@ -24,7 +23,7 @@ interface User {
 
 const newFigures = () => ({
   since: performance.now(),
-  durations: [] as number[],
+  requests: 0,
   /** Numbers of failures, by kind. */
   failures: {} as Record<string, number>,
   /** Times of the first failures, in seconds since the last look. */
@@ -58,14 +57,13 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder) {
   async function run(user: User, work: Work, isKept: boolean): Promise<void> {
     const kind = `${work} over a ${isKept ? 'kept' : 'new'} connection`;
     const start = performance.now();
+    figures.requests += 1;
     try {
       const reply = await works[work](apiAt(api, isKept ? user.kept : undefined), user.session);
-      figures.durations.push(reply.ms);
       if (reply.status !== 200) note(`${kind}: ${reply.status} ${reply.json?.error_code ?? ''}`, start);
       else if (reply.json.data.refresh_token) user.session = { ...user.session, ...reply.json.data };
     } catch (error) {
-      const { message, requestId } = error as AskError;
-      figures.durations.push(performance.now() - start);
+      const { message, requestId } = error as Error & { readonly requestId?: string };
       note(`${kind}: ${message}`, start, requestId);
     }
   }
@@ -82,13 +80,10 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder) {
   /** Waits for requests under way, and returns the results since the last look. No request falls between two looks. */
   async function look() {
     await Promise.all(users.map(({ line }) => line));
-    const { since, durations, failures, failedAt } = figures;
+    const { since, ...seen } = figures;
     figures = newFigures();
-    const { count: requests, p50, p99, max } = percentilesOf(durations);
-    const seconds = Math.round((performance.now() - since) / 100) / 10;
-    const failed = Object.values(failures).reduce((sum, times) => sum + times, 0);
-    const times = { p50Ms: Math.round(p50), p99Ms: Math.round(p99), maxMs: Math.round(max) };
-    return { perSecond, seconds, requests, failed, failures, failedAt, ...times };
+    const failed = Object.values(seen.failures).reduce((sum, times) => sum + times, 0);
+    return { ...seen, perSecond, failed, seconds: Math.round((performance.now() - since) / 100) / 10 };
   }
 
   const begin = performance.now();

@@ -5,14 +5,12 @@ import { Webhook } from 'standardwebhooks';
 
 /**
  * The subscriber of the cluster test. It accepts webhooks on `/events`, signed as in Standard Webhooks with the secret
- * in the file that WEBHOOK_SECRET_FILE names. `/arrivals/{user_id}` returns the first event about the user, and
- * `/deliveries` the ids of all events, by user. After `PUT /pace/{ms}/{status}` it takes `ms` milliseconds for each
- * event, and refuses all if the status is not 204.
+ * in the file that WEBHOOK_SECRET_FILE names. `/deliveries` returns the ids and types of all events, by user. After
+ * `PUT /pace/{ms}/{status}` it takes `ms` milliseconds for each event, and refuses all if the status is not 204.
  */
 const { WEBHOOK_SECRET_FILE = '', PORT = '8090' } = process.env;
 const webhook = new Webhook(readFileSync(WEBHOOK_SECRET_FILE, 'utf8').trim());
-const arrivals = new Map<string, { readonly type: string; readonly at: number }>();
-const deliveries = new Map<string, string[]>();
+const deliveries: Record<string, { readonly id: string; readonly type: string }[]> = {};
 const spans = new Map<string, string[]>();
 let paceMs = 0;
 let status = 204;
@@ -48,13 +46,12 @@ function takeTraces(body: string): void {
 
 async function answer(request: IncomingMessage): Promise<{ readonly status: number; readonly body?: unknown }> {
   const { url = '', method } = request;
-  if (url === '/deliveries') return { status: 200, body: Object.fromEntries(deliveries) };
+  if (url === '/deliveries') return { status: 200, body: deliveries };
   if (method === 'PUT') {
     [paceMs = 0, status = 204] = url.replace('/pace/', '').split('/').map(Number);
     return { status: 200, body: { paceMs, status } };
   }
   if (url.startsWith('/spans/')) return { status: 200, body: spans.get(url.replace('/spans/', '')) ?? [] };
-  if (method === 'GET') return { status: 200, body: arrivals.get(url.replace('/arrivals/', '')) ?? null };
   const body = Buffer.concat(await request.toArray()).toString();
   if (url === '/v1/traces') {
     takeTraces(body);
@@ -65,8 +62,7 @@ async function answer(request: IncomingMessage): Promise<{ readonly status: numb
   const { subject, type } = event;
   await sleep(paceMs);
   if (status !== 204) return { status };
-  if (!arrivals.has(subject)) arrivals.set(subject, { type, at: Date.now() });
-  deliveries.set(subject, [...(deliveries.get(subject) ?? []), String(request.headers['webhook-id'])]);
+  deliveries[subject] = [...(deliveries[subject] ?? []), { id: String(request.headers['webhook-id']), type }];
   return { status: 204 };
 }
 

@@ -11,29 +11,20 @@ import {
   type Target,
 } from './sessions.ts';
 
-interface CloseReport {
-  readonly signInMethod: string;
-  /** The code and reason of the close, or the answer to a refused handshake. */
-  readonly end: string;
-  /** Milliseconds from the request that ends the stream to the close frame. */
-  readonly ms: number;
-}
-
 /**
  * Ends a stream in each way that an app can cause, and reports how each end arrives. Does not use the client of apps,
  * because that hides the codes from its app.
  */
-export async function walkCloses({ api, push, by }: Target & { by: StreamCredentials }): Promise<CloseReport[]> {
+export async function walkCloses({ api, push, by }: Target & { by: StreamCredentials }) {
   const { email } = await register(api);
   const invite = await inviteOfAnother(api);
 
   async function end(signInMethod: string, act: (session: Session, stream: StreamClient) => Promise<unknown>) {
     const session = await logIn(api, email);
     const stream = await openStream(push, session, by);
-    const start = performance.now();
     await act(session, stream);
-    const { code, reason, at } = await stream.closed;
-    return { signInMethod, end: `${code} ${reason}`, ms: at - start };
+    const { code, reason } = await stream.closed;
+    return { signInMethod, end: `${code} ${reason}` };
   }
 
   return [
@@ -47,7 +38,7 @@ export async function walkCloses({ api, push, by }: Target & { by: StreamCredent
     await end('move to another group', (session) =>
       dataOf(apiAt(api).acceptInvite({ token: invite, leave_current_group: true }, bearer(session))),
     ),
-    { signInMethod: 'wrong token', end: await refusalOf(push, await logIn(api, email), by), ms: 0 },
+    { signInMethod: 'wrong token', end: await refusalOf(push, await logIn(api, email), by) },
   ];
 }
 
@@ -71,8 +62,8 @@ async function refusalOf(push: string, session: Session, by: StreamCredentials):
  * Opens a stream with each part of the handshake that may carry the token, never renews the token, and reports how the
  * streams end, so tokens must be short-lived. The reported times begin at the login.
  */
-export function outliveTokens({ api, push }: Target): Promise<CloseReport[]> {
-  async function end(by: StreamCredentials): Promise<CloseReport> {
+export function outliveTokens({ api, push }: Target) {
+  async function end(by: StreamCredentials) {
     const { email } = await register(api);
     const start = performance.now();
     const { closed } = await openStream(push, await logIn(api, email), by);
@@ -92,13 +83,11 @@ interface AcrossOrder {
 
 /**
  * Opens streams on every gateway pod, then logs each out through a given api pod, one after another. Does not use the
- * client of apps, because that closes its stream itself, and here the gateway's close is timed. Reports for each pair of
- * pods the milliseconds from the request to the close frame, the ends, and the number of other streams that closed.
+ * client of apps, because that closes its stream itself. Reports for each pair of pods the ends, and the number of other
+ * streams that closed.
  */
 export async function logOutAcross({ apis, gateways, each }: AcrossOrder) {
-  const reports = apis.flatMap((api) =>
-    gateways.map((gateway) => ({ api, gateway, closeMs: [] as number[], ends: [] as string[], strays: 0 })),
-  );
+  const reports = apis.flatMap((api) => gateways.map((gateway) => ({ api, gateway, ends: [] as string[], strays: 0 })));
   const sessions = await newSessions(apis[0] as string, reports.length * each);
   const opening = sessions.map(async (session, index) => {
     const report = reports[index % reports.length] as (typeof reports)[number];
@@ -106,11 +95,9 @@ export async function logOutAcross({ apis, gateways, each }: AcrossOrder) {
   });
   const places = await Promise.all(opening);
   for (const [index, { session, report, stream }] of places.entries()) {
-    const start = performance.now();
     const { status } = await apiAt(report.api).logOut(session, bearer(session));
     if (status !== 200) throw new Error(`the logout was answered ${status}`);
-    const { code, reason, at } = await stream.closed;
-    report.closeMs.push(at - start);
+    const { code, reason } = await stream.closed;
     report.ends.push(`${code} ${reason}`);
     report.strays += places.slice(index + 1).filter((other) => !other.stream.isOpen()).length;
   }

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { waitUntil } from '@auth-account/local-stack';
 import type { Cluster } from '../cluster.ts';
-import { isOver, isReady, type Kubernetes, type Pod, secondsSince, services, untilFound } from '../kubernetes.ts';
+import { isOver, isReady, type Kubernetes, type Pod, services, untilFound } from '../kubernetes.ts';
 import { assertMoved, assertNothingLost, assertOpen, checkUnderLoad } from '../under-load.ts';
 
 /**
@@ -55,11 +55,9 @@ export async function checkKubeletEviction(cluster: Cluster): Promise<void> {
   const name = 'the kubelet evicts a pod of api and one of push-gateway (1 s of grace; failures are counted)';
   const work = async () => {
     const targets = await Promise.all(['api', 'push-gateway'].map((component) => firstReady(kubernetes, component)));
-    const start = performance.now();
     const evictions = targets.map(async (target) => {
       await kubernetes.runInPod(target.name, target.component, fill);
-      const message = await waitForEviction(kubernetes, target.name);
-      return `${target.name} after ${secondsSince(start)} s: ${message}`;
+      return `${target.name}: ${await waitForEviction(kubernetes, target.name)}`;
     });
     const messages = await Promise.all(evictions);
     await kubernetes.allSettled(targets.map(({ component }) => component));

@@ -6,7 +6,7 @@ import { bearer } from '../../../support/api/api-driver.ts';
 import type { Session } from '../agent/sessions.ts';
 import { apiBy } from '../agent-client.ts';
 import { type Cluster, urlsOf } from '../cluster.ts';
-import { type Kubernetes, secondsSince, untilFound } from '../kubernetes.ts';
+import { type Kubernetes, untilFound } from '../kubernetes.ts';
 import { findBlocks, findPreparation, runInShell, withPageFolder } from '../page-commands.ts';
 
 const secretName = 'auth-keys';
@@ -29,7 +29,6 @@ export async function checkRotation(cluster: Cluster): Promise<void> {
   await reporter.check('a new signing key reaches every pod without restarts, and signs; old tokens hold', async () => {
     const restarts = await containersOf(kubernetes);
     const newKid = (await rotate(kubernetes, 1)).at(-1) ?? '';
-    const publishedAt = performance.now();
     const files = await untilFound('every pod has the published key', limitMs, async () => {
       const found = await filesInPods(kubernetes);
       return found.every(({ keys }) => keys.some(({ kid }) => kid === newKid)) ? found : undefined;
@@ -37,24 +36,18 @@ export async function checkRotation(cluster: Cluster): Promise<void> {
     for (const { component, keys } of files) {
       assert.deepEqual(new Set(keys.map(({ isPrivate }) => isPrivate)), new Set([component === 'api']), component);
     }
-    const publishedAfter = secondsSince(publishedAt);
     const old = await agent.call('newSession', 'http://auth-account-api');
     assert.notEqual(kidOf(old.access_token), newKid);
     await rotate(kubernetes, 2);
-    const activatedAt = performance.now();
     const pods = urlsOf(await kubernetes.podsOf('api'), 'api');
     const [young] = await untilFound('every api pod signs by the new key', limitMs, async () => {
       const sessions = await Promise.all(pods.map((api) => agent.call('newSession', api)));
       return sessions.every(({ access_token }) => kidOf(access_token) === newKid) ? sessions : undefined;
     });
-    const activatedAfter = secondsSince(activatedAt);
     await assertAccepted(cluster, pods, [old, young as Session]);
     await assertStreams(cluster, pods);
     assert.deepEqual(await containersOf(kubernetes), restarts, 'pods and restarts');
-    return [
-      `in the files of all pods ${publishedAfter} s after its publication at the latest`,
-      `every api pod signs by it ${activatedAfter} s after the Secret at the latest, gateways take it; 0 restarts`,
-    ];
+    return [];
   });
 }
 
@@ -80,19 +73,15 @@ async function containersOf({ podsOf }: Kubernetes): Promise<string[]> {
   return pods.map(({ metadata, status }) => `${metadata.name} ${status.containerStatuses?.[0]?.restartCount}`).sort();
 }
 
-/** The key file of a pod. */
-interface FileInPod {
-  readonly component: 'api' | 'push-gateway';
-  readonly keys: readonly { readonly kid: string; readonly isPrivate: boolean }[];
-}
-
-async function filesInPods({ runInPod, podsOf }: Kubernetes): Promise<FileInPod[]> {
-  const filesOf = async (component: FileInPod['component']) =>
-    Promise.all(
-      (await podsOf(component)).map(async ({ metadata }): Promise<FileInPod> => {
-        return { component, keys: JSON.parse(await runInPod(metadata.name, component, printFacts)) };
-      }),
-    );
+/** Returns the key file of each pod. */
+async function filesInPods({ runInPod, podsOf }: Kubernetes) {
+  const filesOf = async (component: 'api' | 'push-gateway') => {
+    const printed = (await podsOf(component)).map(({ metadata }) => runInPod(metadata.name, component, printFacts));
+    return (await Promise.all(printed)).map((text) => {
+      const keys: { readonly kid: string; readonly isPrivate: boolean }[] = JSON.parse(text);
+      return { component, keys };
+    });
+  };
   return [...(await filesOf('api')), ...(await filesOf('push-gateway'))];
 }
 

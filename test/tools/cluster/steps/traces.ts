@@ -112,19 +112,19 @@ async function buildCollectorImage({ registry, tag }: Images, program: string): 
  */
 async function sendTraffic({ agent }: Cluster) {
   const api = apiBy(agent);
+  const send = async (count: number, request: () => Promise<Reply>) => {
+    const ids: string[] = [];
+    while (ids.length < count) ids.push((await request()).requestId ?? '');
+    return ids;
+  };
   const register = () => api.registerAccount(newAccount());
-  const idsOf = (replies: readonly Reply[]) => replies.map(({ requestId = '' }) => requestId);
-  const others: Reply[] = [];
-  while (others.length < ordinary)
-    others.push(...(await Promise.all(Array.from({ length: 20 }, () => api.listPublicKeys()))));
+  const others = await send(ordinary, () => api.listPublicKeys());
   await agent.call('paceReceiver', { ms: slowMs });
-  const slow: Reply[] = [];
-  while (slow.length < notable) slow.push(await register());
+  const slow = await send(notable, register);
   await sleep(2 * slowMs); // the deliveries of the slow requests' events are over then
   await agent.call('paceReceiver', { ms: 0, status: 500 });
-  const failed: Reply[] = [];
-  while (failed.length < notable) failed.push(await register());
+  const failed = await send(notable, register);
   await sleep(slowMs);
   await agent.call('paceReceiver', { ms: 0 });
-  return { ordinary: idsOf(others), slow: idsOf(slow), failed: idsOf(failed) };
+  return { ordinary: others, slow, failed };
 }
