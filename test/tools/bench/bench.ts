@@ -10,8 +10,7 @@ import { findOperations, measuringOrder, type OperationName } from './cost/opera
 import { apiOf, barePrototype, type CandidatePlan, project, startOwnCandidate } from './cost/own-candidate.ts';
 import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
 import { otherUse, readCpuCounters, waitForQuiet } from './machine/cpu-counters.ts';
-import { describeMachine } from './machine/describe-machine.ts';
-import { roomyCacheMib, setMongoCache } from './machine/mongo.ts';
+import { describeMachine, roomyCacheMib, setMongoCache } from './machine/describe-machine.ts';
 import { measureEvents } from './push/measure-events.ts';
 import { measureLogouts } from './push/measure-logouts.ts';
 import { measureStreams } from './push/measure-streams.ts';

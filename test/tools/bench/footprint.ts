@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { waitUntil } from '@auth-account/local-stack';
 import { openRedis, workerOptions } from '@auth-account/redis';
 import { ensureIndexes } from '@auth-account/stores';
@@ -12,15 +11,12 @@ import { startTestStack } from '../../support/processes/test-stack.ts';
 import { startTestServers } from '../../support/stores/start-test-servers.ts';
 
 /**
- * `npm run bench footprint [-- --count N] [-- --copies N]`: counts what one operation writes and sends, by the servers'
+ * `npm run bench footprint`: counts what one operation writes and sends, by the servers'
  * own counters, on a running stack with one webhook. These are bytes of MongoDB's oplog, commands to Redis (including
  * those of scripts and deliveries), bytes of its append-only file, and bytes of HTTP. Then it measures the size of each
  * kind of document, on copies of a real one with different ids. docs/scaling.md has these figures.
  */
-const { values } = parseArgs({
-  options: { count: { type: 'string', default: '200' }, copies: { type: 'string', default: '100000' } },
-});
-const [count, copies] = [Number(values.count), Number(values.copies)];
+const [count, copies] = [200, 100_000];
 
 const servers = await startTestServers();
 const stack = await startTestStack({ LOG_LEVEL: 'warn' });

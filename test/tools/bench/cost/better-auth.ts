@@ -27,14 +27,11 @@ export const equivalents = {
   logout: '`sign-out`',
 } as const satisfies Record<OperationName, string>;
 
-/** Data that the peer's server has seeded for one run of an operation. */
-interface Subject {
-  readonly email?: string;
-  /** Headers of the session's requests. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-function requestOf(operation: OperationName, { email, headers }: Subject): SentRequest {
+/** Returns a request with data that the peer's server has seeded: an account, or a session's headers. */
+function requestOf(
+  operation: OperationName,
+  { email, headers }: { readonly email?: string; readonly headers?: SentRequest['headers'] },
+): SentRequest {
   const post = (path: string, body: object) => ({
     path: `/api/auth/${path}`,
     body,

@@ -1,6 +1,6 @@
 import { median } from '../../../support/area-under-curve.ts';
 import { markdownTable } from '../report/figures.ts';
-import type { Measured } from './measure-side-by-side.ts';
+import type { Measured } from './measure-operations.ts';
 import type { ColdCost, WarmUp } from './rounds.ts';
 
 export type MedianCost = ReturnType<typeof costMedians>[number];

@@ -115,19 +115,15 @@ export async function warmUp(operation: OperationName, candidate: Candidate, ser
 }
 
 /** CPU milliseconds of server and MongoDB for each of the first operations of a process that has just started. */
-export interface ColdCost {
-  readonly operation: OperationName;
-  readonly candidate: string;
-  readonly both: number;
-}
+export type ColdCost = Awaited<ReturnType<typeof measureCold>>[number];
 
 /** Starts a new server for each operation, and measures the server's first runs of it. */
 export async function measureCold(
   start: () => Promise<Candidate>,
   names: readonly OperationName[],
   servers: TestServers,
-): Promise<ColdCost[]> {
-  const costs: ColdCost[] = [];
+) {
+  const costs: { readonly operation: OperationName; readonly candidate: string; readonly both: number }[] = [];
   for (const operation of names) {
     const candidate = await start();
     try {

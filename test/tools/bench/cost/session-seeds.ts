@@ -4,14 +4,11 @@ import type { SessionDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, createRefreshTokens, loadKeyFile, refreshTokenHash } from '@auth-account/tokens';
 import { Binary } from 'mongodb';
 import { precomputedHashes } from '../../../../services/api/src/usecases/sessions/session.ts';
+import type { TokenPair } from '../../../support/api/accounts.ts';
 import { newSessionDocument } from '../../../support/api/session-document.ts';
 
 /** A live session with its tokens. */
-export interface SeededSession {
-  readonly session_id: string;
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
+export type SeededSession = Pick<TokenPair, 'session_id' | 'access_token' | 'refresh_token'>;
 
 /** The user of the session. The default is an unknown user. */
 export interface SessionOwner {

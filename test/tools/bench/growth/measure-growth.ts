@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KeyFiles } from '@auth-account/local-stack';
+import { type KeyFiles, waitUntil } from '@auth-account/local-stack';
 import type { Collections } from '@auth-account/stores';
 import { newAccountSeed } from '../../../support/api/seed-accounts.ts';
 import type { TestServers } from '../../../support/stores/start-test-servers.ts';
 import { runAtOnce } from '../concurrent-load.ts';
 import { costMedians, medianHashMs } from '../cost/cost-table.ts';
-import { type Measured, measureSideBySide, preparedRounds } from '../cost/measure-side-by-side.ts';
+import { type Measured, measureSideBySide, preparedRounds } from '../cost/measure-operations.ts';
 import { type OperationName, operationNames, type TestBed } from '../cost/operations.ts';
 import { apiOf, makeHash, type OwnCandidate, startOwnCandidate } from '../cost/own-candidate.ts';
 import { comparedRounds, loadOf, warmUpLoad } from '../cost/rounds.ts';
 import { createSessionSeeds, type SeededSession } from '../cost/session-seeds.ts';
-import { adminCommand, fillingCacheMib, roomyCacheMib, setMongoCache } from '../machine/mongo.ts';
+import { adminCommand, fillingCacheMib, roomyCacheMib, setMongoCache } from '../machine/describe-machine.ts';
 import { countCpu } from '../machine/process-usage.ts';
 
 /** Cost of the operations with this number of users in the store. */
@@ -97,19 +97,15 @@ async function storeMib({ users, groups, sessions }: Collections): Promise<numbe
   return Math.round(bytes / 2 ** 20);
 }
 
-const idleShare = 0.03;
-const lookMs = 1_000;
-const maxMs = 60_000;
-
 /** Writes the data to disk now, so that it does not count as a cost of the measured operations. */
 async function settle(uri: string, pids: readonly number[]): Promise<void> {
   await adminCommand(uri, { fsync: 1 });
-  const end = performance.now() + maxMs;
-  while (performance.now() < end) {
+  const isIdle = async () => {
     const usedMs = countCpu(pids);
-    await delay(lookMs);
-    if (usedMs() < idleShare * lookMs) return;
-  }
+    await delay(1_000);
+    return usedMs() < 30;
+  };
+  await waitUntil(isIdle, { what: 'an idle MongoDB', timeoutMs: 60_000 }).catch(() => undefined);
 }
 
 const batch = 5_000;

@@ -21,8 +21,11 @@ export function threadTimes(pid: number): ThreadTimes {
   const directory = `/proc/${pid}/task`;
   const times = new Map(
     readdirSync(directory).flatMap((thread) => {
-      const text = readUnlessGone(`${directory}/${thread}/schedstat`);
-      return text === undefined ? [] : [[thread, Number.parseInt(text, 10) / 1e6] as const];
+      try {
+        return [[thread, Number.parseInt(readFileSync(`${directory}/${thread}/schedstat`, 'utf8'), 10) / 1e6] as const];
+      } catch {
+        return []; // the thread has ended since the directory was read
+      }
     }),
   );
   if (!times.get(String(pid))) throw new Error(`${directory} has no scheduler statistics: does the kernel keep them?`);
@@ -40,17 +43,6 @@ function usedBetween(before: ThreadTimes, after: ThreadTimes): number {
 export function countCpu(pids: readonly number[]): () => number {
   const before = pids.map((pid) => ({ pid, times: threadTimes(pid) }));
   return () => before.reduce((sum, { pid, times }) => sum + usedBetween(times, threadTimes(pid)), 0);
-}
-
-/** Returns undefined if the thread has ended since the directory was read. */
-function readUnlessGone(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
-    throw error;
-  }
 }
 
 const settledShare = 0.003;

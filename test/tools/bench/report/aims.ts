@@ -34,12 +34,7 @@ export interface PushResult {
 }
 
 /** An aim, and its result. */
-export interface Aim {
-  readonly what: string;
-  readonly aim: string;
-  readonly measured: string;
-  readonly isMet: boolean;
-}
+export type Aim = ReturnType<typeof atMost>;
 
 /** Returns the aims of the parts that were measured. */
 export function aimsOf({ operations, push, growth }: BenchResults): Aim[] {
@@ -51,7 +46,7 @@ export function aimsOf({ operations, push, growth }: BenchResults): Aim[] {
 }
 
 /** Creates an aim with an upper limit. NaN does not meet it. */
-function atMost(max: number, unit: string, what: string, value: number): Aim {
+function atMost(max: number, unit: string, what: string, value: number) {
   const show = (figure: number) => `${figure.toFixed(2)} ${unit}`;
   return { what, aim: `≤ ${show(max)}`, measured: show(value), isMet: value <= max };
 }
