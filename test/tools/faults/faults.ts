@@ -17,10 +17,10 @@ import { type FaultKind, faultSequence } from './kinds/fault.ts';
 import { linkFaults, serviceFaults } from './kinds/process-faults.ts';
 import { mongoFaults, redisFaults } from './kinds/store-faults.ts';
 import { createWorld, settle } from './load/app.ts';
-import { createHistory, type History, watchRejections } from './load/history.ts';
+import { createHistory, type History } from './load/history.ts';
 import { refresh } from './load/sessions.ts';
 import { type Load, startLoad } from './load/start-load.ts';
-import { printReport, sumOperations } from './print-report.ts';
+import { printReport } from './print-report.ts';
 import { checkSdkUsers } from './sdk/check-sdk-users.ts';
 import { sumFigures } from './sdk/sdk-user.ts';
 import { type SdkUsers, startSdkUsers } from './sdk/start-sdk-users.ts';
@@ -94,7 +94,6 @@ async function runFaults() {
   history.note('begin', { seed, seconds, rate });
   const load = startLoad(world, { seed, rate, population });
   const sdk = startSdkUsers(world, seed);
-  const endWatch = watchRejections(history);
   let signIn: SignInUsers | undefined;
   try {
     signIn = await startSignInUsers(world, seed);
@@ -105,7 +104,7 @@ async function runFaults() {
     const repeatedDeliveries = await checkAll(run, faults);
     const tookSeconds = Math.round((performance.now() - begun) / 1_000);
     const { violations } = history;
-    const figures = { operations: sumOperations(history), users: sdk.users.length, sdk: sumFigures(sdk.users) };
+    const figures = { operations: history.totals, users: sdk.users.length, sdk: sumFigures(sdk.users) };
     const report = { seed, seconds: tookSeconds, faults, ...figures, repeatedDeliveries, violations };
     await writeFile(join(logDir, 'report.json'), JSON.stringify(report, undefined, 2));
     printReport(history, report);
@@ -114,7 +113,6 @@ async function runFaults() {
     load.close();
     sdk.close();
     signIn?.close();
-    endWatch();
     await stack.close();
     await history.close();
   }
@@ -162,7 +160,7 @@ async function breakThings(run: Run): Promise<FaultRecord[]> {
     console.log(
       `${(history.now() / 1_000).toFixed(0).padStart(5)} s  ${fault.name} (${fault.detail}): no write for ` +
         `${fault.writeGap} ms, no read for ${fault.readGap} ms, ready after ${fault.readyAfter} ms; ` +
-        `${sumOperations(history).acknowledged} acknowledged, ${history.violations.length} violations`,
+        `${history.totals.acknowledged} acknowledged, ${history.violations.length} violations`,
     );
     if (history.now() > until || faults.length >= Number(values.faults) || ending.signal.aborted) break;
     await lookAtEnded(run);

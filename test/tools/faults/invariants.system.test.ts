@@ -21,8 +21,8 @@ import { checkSubscribers } from './invariants/check-subscribers.ts';
 import { type Evidence, readEvidence, waitForErasures } from './invariants/evidence.ts';
 import { createApp, createWorld, type Person, type World } from './load/app.ts';
 import { endAppConnections } from './load/app-request.ts';
-import { type AppStream, openAppStream } from './load/app-stream.ts';
 import type { AccountRecord, ChangeKind, SessionRecord } from './load/ledger.ts';
+import { type AppStream, openAppStream } from './load/push.ts';
 import { logIn } from './load/sessions.ts';
 import { register } from './load/spaces.ts';
 
@@ -170,27 +170,21 @@ describe('checkSubscribers', () => {
 });
 
 const time = new Date().toISOString();
-const password = (reason: 'changed' | 'reset' | 'undone') => () =>
-  madeUp('service.auth.events.password_changed', { user_id, changed_at: time, reason });
-const address = (is_undone: boolean) => () =>
-  madeUp('service.auth.events.email_changed', { user_id, changed_at: time, is_undone });
-
-/** The event of each kind of change. */
-const events: Readonly<Record<ChangeKind, () => AuthEvent>> = {
-  changed: password('changed'),
-  reset: password('reset'),
-  undone: password('undone'),
-  email_changed: address(false),
-  email_undone: address(true),
-  deletion_scheduled: () =>
-    madeUp('service.auth.events.deletion_scheduled', { user_id, scheduled_at: time, deletes_at: time }),
-  deletion_cancelled: () => madeUp('service.auth.events.deletion_cancelled', { user_id, cancelled_at: time }),
+/** The topic and data of each kind of change. */
+const changes: Readonly<Record<ChangeKind, readonly [topic: string, data: object]>> = {
+  changed: ['password_changed', { changed_at: time, reason: 'changed' }],
+  reset: ['password_changed', { changed_at: time, reason: 'reset' }],
+  undone: ['password_changed', { changed_at: time, reason: 'undone' }],
+  email_changed: ['email_changed', { changed_at: time, is_undone: false }],
+  email_undone: ['email_changed', { changed_at: time, is_undone: true }],
+  deletion_scheduled: ['deletion_scheduled', { scheduled_at: time, deletes_at: time }],
+  deletion_cancelled: ['deletion_cancelled', { cancelled_at: time }],
 };
 const unmade = ['a change has more events than it was made'];
 const missing = ['an acknowledged change has no event'];
 const unasked = ['an account was changed that nobody has changed'];
 
-describe.each(Object.keys(events) as ChangeKind[])('checkAccounts about a change: %s', (kind) => {
+describe.each(Object.keys(changes) as ChangeKind[])('checkAccounts about a change: %s', (kind) => {
   test.each([
     ['accepts a change that is done with one event', 'done', 1, []],
     ['accepts a change that is perhaps done with one event', 'perhaps', 1, []],
@@ -199,7 +193,8 @@ describe.each(Object.keys(events) as ChangeKind[])('checkAccounts about a change
     ['finds the event of a change that nobody asked for', undefined, 1, unasked],
   ] as const)('checkAccounts %s', async (_, outcome, count, found) => {
     if (outcome !== undefined) account.changes.push({ kind, outcome });
-    if (count > 0) await write(events[kind]());
+    const [topic, data] = changes[kind];
+    if (count > 0) await write(madeUp(`service.auth.events.${topic}` as AccountTopic, { user_id, ...data } as never));
     expect(await foundBy(checkAccounts)).toEqual(found);
   });
 });

@@ -1,15 +1,7 @@
 import { markdownTable } from '../bench/report/figures.ts';
 import type { Report } from './faults.ts';
-import type { History, Outcome } from './load/history.ts';
+import type { History } from './load/history.ts';
 import { describeFigures } from './sdk/sdk-user.ts';
-
-export function sumOperations({ counts }: History): Record<Outcome, number> {
-  const sum = { acknowledged: 0, refused: 0, unknown: 0 };
-  for (const count of counts.values()) {
-    for (const outcome of ['acknowledged', 'refused', 'unknown'] as const) sum[outcome] += count[outcome];
-  }
-  return sum;
-}
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
 

@@ -32,18 +32,12 @@ function kindOf(event: AuthEvent): ChangeKind | undefined {
 
 /** Checks that every acknowledged change has its event, and every event a requested change. */
 function checkChanges({ ledger, history, rows }: Evidence): void {
-  const events = new Map<string, number>();
-  const nameOf = (userId: string, kind: ChangeKind) => `${userId} ${kind}`;
-  for (const { event } of rows) {
-    const kind = kindOf(event);
-    if (kind === undefined) continue;
-    const name = nameOf(event.subject, kind);
-    events.set(name, (events.get(name) ?? 0) + 1);
-  }
+  const changing = rows.filter(({ event }) => kindOf(event) !== undefined);
+  const events = Map.groupBy(changing, ({ event }) => `${event.subject} ${kindOf(event)}`);
   for (const { userId, changes } of ledger.accounts.values()) {
     for (const [kind, ofKind] of Map.groupBy(changes, (change) => change.kind)) {
-      const count = events.get(nameOf(userId, kind)) ?? 0;
-      events.delete(nameOf(userId, kind));
+      const count = events.get(`${userId} ${kind}`)?.length ?? 0;
+      events.delete(`${userId} ${kind}`);
       const min = ofKind.filter(({ outcome }) => outcome === 'done').length;
       const max = ofKind.filter(({ outcome }) => outcome !== 'none').length;
       const detail = { userId, kind, count, min, max };

@@ -4,8 +4,8 @@ import { decodeJwt } from 'jose';
 import { requestTo } from '../../../support/api/api-driver.ts';
 import type { World } from '../load/app.ts';
 import { sendFromApp } from '../load/app-request.ts';
-import { openAppStream } from '../load/app-stream.ts';
 import type { SessionRecord } from '../load/ledger.ts';
+import { openAppStream } from '../load/push.ts';
 
 /** The promises of a logout hold at the latest this many milliseconds after the services can communicate again. */
 export const closeWithinMs = 5_000;

@@ -105,15 +105,15 @@ async function checkSessions({ ledger, history, collections, users, erased }: Ev
 
 /** Checks that every user has exactly one event of the registration, and that every event is about a user. */
 function checkOutbox({ history, rows, users, erased }: Evidence): void {
-  const events = new Map<string, number>();
   for (const row of rows) {
     const { type, subject, id } = row.event;
-    if (type === registeredTopic) events.set(subject, (events.get(subject) ?? 0) + 1);
     const isKnown = users.has(subject) || erased.has(subject) || isForNobody(row);
     if (!isKnown) history.violate('an event without a user', { event: id, type });
   }
+  const registered = rows.filter(({ event }) => event.type === registeredTopic);
+  const events = Map.groupBy(registered, ({ event }) => event.subject);
   for (const userId of [...users.keys(), ...erased.keys()]) {
-    const count = events.get(userId) ?? 0;
+    const count = events.get(userId)?.length ?? 0;
     if (count !== 1) history.violate('a user has not one event', { userId, count });
   }
 }

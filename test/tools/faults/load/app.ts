@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AppStream } from './app-stream.ts';
 import { createHistory, type History } from './history.ts';
 import {
   type AccountRecord,
@@ -12,6 +11,7 @@ import {
   type SessionRecord,
 } from './ledger.ts';
 import { createMailbox, type Mailbox } from './mailbox.ts';
+import type { AppStream } from './push.ts';
 
 /** The objects that all apps share. */
 export interface World {
@@ -117,17 +117,14 @@ export function anyOf<T>(random: () => number, list: readonly T[]): T {
 }
 
 /** Returns a random item. An item with twice the weight is twice as likely. */
-export function anyWeighted<T extends readonly [weight: number, ...unknown[]]>(
+export const anyWeighted = <T extends readonly [weight: number, ...unknown[]]>(
   random: () => number,
   list: readonly T[],
-) {
-  let left = random() * list.reduce((sum, [weight]) => sum + weight, 0);
-  const isNext = ([weight]: T) => {
-    left -= weight;
-    return left < 0;
-  };
-  return list.find(isNext) as T;
-}
+) =>
+  anyOf(
+    random,
+    list.flatMap((item) => Array<T>(item[0]).fill(item)),
+  );
 
 export type Range = readonly [minMs: number, maxMs: number];
 

@@ -43,6 +43,7 @@ export function createHistory(file: string = devNull) {
   const begun = performance.now();
   const violations: Violation[] = [];
   const counts = new Map<string, Record<Outcome, number>>();
+  const totals: Record<Outcome, number> = { acknowledged: 0, refused: 0, unknown: 0 };
   /** Times of the successes, oldest first. */
   const successes: Record<Sort, number[]> = { write: [], read: [], stream: [] };
   const write = (line: object) => stream.write(`${JSON.stringify(line)}\n`);
@@ -55,6 +56,7 @@ export function createHistory(file: string = devNull) {
       write(operation);
       const count = counts.get(operation.kind) ?? { acknowledged: 0, refused: 0, unknown: 0 };
       count[operation.outcome] += 1;
+      totals[operation.outcome] += 1;
       counts.set(operation.kind, count);
       if (operation.outcome === 'acknowledged') successes[operation.sort].push(operation.at + operation.took);
     },
@@ -68,6 +70,7 @@ export function createHistory(file: string = devNull) {
     violations: violations as readonly Violation[],
     /** Numbers of outcomes by kind of operation. */
     counts: counts as ReadonlyMap<string, Record<Outcome, number>>,
+    totals: totals as Readonly<typeof totals>,
     /** Returns the time of the last success of the kind; 0 if there was none. */
     lastSuccess: (sort: Sort) => successes[sort].at(-1) ?? 0,
     /**
@@ -88,14 +91,4 @@ export function createHistory(file: string = devNull) {
     },
     close: () => new Promise<void>((resolve) => stream.end(() => resolve())),
   };
-}
-
-/** Reports each unhandled rejection as a violation. Returns the function that ends the watch. */
-export function watchRejections(history: History): () => void {
-  const onRejection = (error: unknown) => {
-    const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-    history.violate('a rejection that nobody handles', { name, message, stack });
-  };
-  process.on('unhandledRejection', onRejection);
-  return () => void process.off('unhandledRejection', onRejection);
 }

@@ -34,12 +34,7 @@ async function checkSignedIn(user: SdkUser, { history, patienceMs }: SdkEvidence
   else if (stateOf(user).status === 'signed_in') user.figures.signedIn += 1;
 }
 
-interface Fault {
-  readonly what: string;
-  readonly code?: unknown;
-}
-
-async function findFault(user: SdkUser): Promise<Fault | undefined> {
+async function findFault(user: SdkUser): Promise<{ readonly what: string; readonly code?: unknown } | undefined> {
   const state = stateOf(user);
   if (state.status === 'signed_out') return;
   if (state.status === 'unknown' || user.app === undefined) return { what: 'an app of the client does not run' };

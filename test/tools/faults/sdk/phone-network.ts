@@ -4,20 +4,13 @@ import { type PushClient, platformSocket } from '../../../support/gateway/push-c
 import { anyOf } from '../load/app.ts';
 import type { Secrets } from './secrets.ts';
 
-/** A setting of a phone that its user changes. */
-export interface Switch {
-  isOn(): boolean;
-  turn(value: boolean): void;
-  readonly signal: DeviceSignal;
-}
-
-/** Creates a switch that is on. */
-export function createSwitch(onTurn: (value: boolean) => void = () => undefined): Switch {
+/** Creates a setting of a phone that its user changes, and that is on. */
+export function createSwitch(onTurn: (value: boolean) => void = () => undefined) {
   const listeners = new Set([onTurn]);
   let isOn = true;
   return {
     isOn: () => isOn,
-    turn(value) {
+    turn(value: boolean) {
       isOn = value;
       for (const listener of listeners) listener(value);
     },
@@ -27,7 +20,7 @@ export function createSwitch(onTurn: (value: boolean) => void = () => undefined)
         listener(isOn);
         return () => listeners.delete(listener);
       },
-    },
+    } satisfies DeviceSignal,
   };
 }
 

@@ -4,19 +4,14 @@ import type { Input } from '../../../support/api/api-driver.ts';
 import { callOf, callUntilAnswered, violate } from '../load/app-request.ts';
 import { createSignInUser, type SignInUser, type SignInWorld } from './sign-in-user.ts';
 
-/** A login that has got its session. */
-interface Used {
-  readonly body: Input<'logInByProvider'>;
-  readonly at: number;
-}
-
 /** A user with an identity at the provider, and no password. */
 export interface FederatedUser extends SignInUser {
   readonly sub: string;
   readonly deviceId: string;
   /** Number of challenges with which the user has tried to log in. */
   logins: number;
-  used?: Used | undefined;
+  /** The body of a login that has got its session, and its time. */
+  used?: { readonly body: Input<'logInByProvider'>; readonly at: number } | undefined;
 }
 
 export const providerName = 'office';
@@ -46,7 +41,7 @@ export async function newProof(user: SignInUser, sub: string) {
 /** Logs in, or registers if the account is not there yet. */
 export async function logInByProvider(user: FederatedUser): Promise<void> {
   const { world, sub, deviceId, registration } = user;
-  if (user.used !== undefined && world.history.now() - user.used.at > repeatMs) return reuse(user, user.used);
+  if (user.used !== undefined && world.history.now() - user.used.at > repeatMs) return reuse(user, user.used.body);
   const proof = await newProof(user, sub);
   if (proof === undefined) return;
   user.logins += 1;
@@ -68,7 +63,7 @@ export async function logInByProvider(user: FederatedUser): Promise<void> {
 }
 
 /** Uses an earlier challenge again, which must open no session. */
-async function reuse(user: FederatedUser, { body }: Used): Promise<void> {
+async function reuse(user: FederatedUser, body: Input<'logInByProvider'>): Promise<void> {
   user.used = undefined;
   const { reply } = await callUntilAnswered(user, callOf('login, used challenge', 'logInByProvider', body));
   if (reply === undefined || reply.status === 410 || reply.status === 401) return;

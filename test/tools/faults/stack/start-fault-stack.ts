@@ -34,9 +34,7 @@ const redisDiskMib = 256;
 const startTimeoutMs = 120_000;
 
 /** Starts everything or nothing. After a failure, parts that had started are ended again. */
-export function startFaultStack(options: FaultStackOptions) {
-  return startWhole((endings) => startParts(options, endings));
-}
+export const startFaultStack = (options: FaultStackOptions) => startWhole((endings) => startParts(options, endings));
 
 async function startParts(options: FaultStackOptions, endings: Endings) {
   const folder = await openGuardedFolder('faults');
