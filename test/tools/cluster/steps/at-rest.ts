@@ -43,22 +43,20 @@ const each = 5;
 
 /** Adds a gateway. Then logs out, through each api pod, sessions whose streams are on each gateway pod. */
 export async function checkLogoutsAcross({ reporter, kubernetes, agent }: Cluster): Promise<void> {
-  await reporter.check(
-    'scale-out of the gateway: whichever api pod takes a logout, the right stream closes',
-    async () => {
-      try {
-        await kubernetes.scale('push-gateway', 3);
-        const gateways = urlsOf(await kubernetes.settled('push-gateway'), 'push');
-        assert.equal(gateways.length, 3);
-        const apis = urlsOf(await kubernetes.settled('api'), 'api');
-        const reports = await agent.call('logOutAcross', { apis, gateways, each });
-        assert.deepEqual(new Set(reports.flatMap(({ ends }) => ends)), new Set(['1000 LOGOUT_CONFIRMED']));
-        for (const { strays } of reports) assert.equal(strays, 0, 'streams of others that closed');
-        return reports.map(({ api, gateway }) => `${api} → ${gateway}: ${each} logouts`);
-      } finally {
-        await kubernetes.scale('push-gateway', 2);
-        await kubernetes.settled('push-gateway');
-      }
-    },
-  );
+  const name = 'scale-out of the gateway: whichever api pod takes a logout, the right stream closes';
+  await reporter.check(name, async () => {
+    try {
+      await kubernetes.scale('push-gateway', 3);
+      const gateways = urlsOf(await kubernetes.settled('push-gateway'), 'push');
+      assert.equal(gateways.length, 3);
+      const apis = urlsOf(await kubernetes.settled('api'), 'api');
+      const reports = await agent.call('logOutAcross', { apis, gateways, each });
+      assert.deepEqual(new Set(reports.flatMap(({ ends }) => ends)), new Set(['1000 LOGOUT_CONFIRMED']));
+      for (const { strays } of reports) assert.equal(strays, 0, 'streams of others that closed');
+      return reports.map(({ api, gateway }) => `${api} → ${gateway}: ${each} logouts`);
+    } finally {
+      await kubernetes.scale('push-gateway', 2);
+      await kubernetes.settled('push-gateway');
+    }
+  });
 }

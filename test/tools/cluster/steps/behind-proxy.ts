@@ -140,33 +140,31 @@ export async function checkClientNetwork(
   proxy: ReverseProxy,
   { url }: Entrance,
 ): Promise<void> {
-  await reporter.check(
-    "audit and limits go by the client's IP address; a forged X-Forwarded-For does not count",
-    async () => {
-      const network = await ownNetwork(proxy.address);
-      const body = { email: newEmail(), password: 'not the password', device_id: crypto.randomUUID() };
-      const refused = await apiBy(agent, url).logIn(body, forged);
-      const audited = await findAudit(kubernetes, 'api', refused.requestId ?? '');
-      assert.equal(audited, network, 'address in the audit log of the api');
-      const handshake = `cluster-${crypto.randomUUID()}`;
-      await agent.call('ask', { url: `${url}/ws/push-stream/${crypto.randomUUID()}`, ...upgradeAs(handshake) });
-      const byGateway = await findAudit(kubernetes, 'push-gateway', handshake);
-      assert.equal(byGateway, network, 'address in the audit log of the gateway');
+  const name = "audit and limits go by the client's IP address; a forged X-Forwarded-For does not count";
+  await reporter.check(name, async () => {
+    const network = await ownNetwork(proxy.address);
+    const body = { email: newEmail(), password: 'not the password', device_id: crypto.randomUUID() };
+    const refused = await apiBy(agent, url).logIn(body, forged);
+    const audited = await findAudit(kubernetes, 'api', refused.requestId ?? '');
+    assert.equal(audited, network, 'address in the audit log of the api');
+    const handshake = `cluster-${crypto.randomUUID()}`;
+    await agent.call('ask', { url: `${url}/ws/push-stream/${crypto.randomUUID()}`, ...upgradeAs(handshake) });
+    const byGateway = await findAudit(kubernetes, 'push-gateway', handshake);
+    assert.equal(byGateway, network, 'address in the audit log of the gateway');
 
-      const invite = { token: crypto.randomUUID() };
-      let asked = 0;
-      let status = 0;
-      while (status !== 429 && asked < patience) {
-        const headers = { 'X-Forwarded-For': `203.0.113.${asked % 250}` };
-        ({ status } = await apiBy(agent, url).findInvite(invite, headers));
-        asked += 1;
-      }
-      assert.equal(status, 429, `each of ${asked} requests had another forged IP address, and none was refused`);
-      const other = await apiBy(inside).findInvite(invite);
-      assert.equal(other.status, 404, 'for a client of another IP address');
-      return [`${network} in both audit logs; the limit of 40 a minute held after ${asked} forged IP addresses`];
-    },
-  );
+    const invite = { token: crypto.randomUUID() };
+    let asked = 0;
+    let status = 0;
+    while (status !== 429 && asked < patience) {
+      const headers = { 'X-Forwarded-For': `203.0.113.${asked % 250}` };
+      ({ status } = await apiBy(agent, url).findInvite(invite, headers));
+      asked += 1;
+    }
+    assert.equal(status, 429, `each of ${asked} requests had another forged IP address, and none was refused`);
+    const other = await apiBy(inside).findInvite(invite);
+    assert.equal(other.status, 404, 'for a client of another IP address');
+    return [`${network} in both audit logs; the limit of 40 a minute held after ${asked} forged IP addresses`];
+  });
 }
 
 /** Returns a handshake with a wrong token as a plain request, because its request id must be known. */

@@ -69,21 +69,19 @@ export async function checkUninstall({ reporter, kubernetes }: Cluster, before: 
  * starts.
  */
 export async function checkInitContainers(kubernetes: Kubernetes, reporter: Reporter, images: Images): Promise<void> {
-  await reporter.check(
-    'helm install --no-hooks with the migration as an init container, on the data that is there',
-    async () => {
-      const values = [...valuesOf(images), ...settings('migrate.mode=initContainer')];
-      const args = ['install', 'auth-account', 'charts/auth-account', ...values, '--no-hooks'];
-      await kubernetes.helm([...args, '--wait', '--timeout', '3m']);
-      const pods = await kubernetes.allSettled(['api', 'worker']);
-      for (const { metadata, status } of pods) {
-        const migration = status.initContainerStatuses?.find(({ name }) => name === 'migrate');
-        assert.equal(migration?.state.terminated?.exitCode, 0, `exit of the init container of ${metadata.name}`);
-      }
-      await kubernetes.helm(['uninstall', 'auth-account', '--no-hooks', '--wait']);
-      const areGone = async () => (await kubernetes.podsOf('api')).length === 0;
-      await waitUntil(areGone, { what: 'the pods are gone', timeoutMs: 60_000, intervalMs: 1_000 });
-      return [`${pods.length} pods of api and worker, each after its init container`];
-    },
-  );
+  const name = 'helm install --no-hooks with the migration as an init container, on the data that is there';
+  await reporter.check(name, async () => {
+    const values = [...valuesOf(images), ...settings('migrate.mode=initContainer')];
+    const args = ['install', 'auth-account', 'charts/auth-account', ...values, '--no-hooks'];
+    await kubernetes.helm([...args, '--wait', '--timeout', '3m']);
+    const pods = await kubernetes.allSettled(['api', 'worker']);
+    for (const { metadata, status } of pods) {
+      const migration = status.initContainerStatuses?.find(({ name }) => name === 'migrate');
+      assert.equal(migration?.state.terminated?.exitCode, 0, `exit of the init container of ${metadata.name}`);
+    }
+    await kubernetes.helm(['uninstall', 'auth-account', '--no-hooks', '--wait']);
+    const areGone = async () => (await kubernetes.podsOf('api')).length === 0;
+    await waitUntil(areGone, { what: 'the pods are gone', timeoutMs: 60_000, intervalMs: 1_000 });
+    return [`${pods.length} pods of api and worker, each after its init container`];
+  });
 }

@@ -36,16 +36,15 @@ function checkArrivals({ name, events, hasKey }: Subscriber, { history, rows }: 
 function checkRegistered({ name, events }: Subscriber, evidence: Evidence): void {
   const { ledger, history, users, erased } = evidence;
   const registrations = new Map([...ledger.registrations.values()].map((each) => [each.userId, each]));
-  const ids = new Map<string, string[]>();
-  for (const [id, event] of events) {
-    if (event.type !== registeredTopic) continue;
-    const { subject: userId, data } = event;
-    ids.set(userId, [...(ids.get(userId) ?? []), id]);
+  const registered = [...events.values()].filter((event) => event.type === registeredTopic);
+  for (const event of registered) {
+    const { subject: userId, data, id } = event;
     const fault = findFault(event, registrations.get(userId), evidence);
     if (fault !== undefined) history.violate(fault, { subscriber: name, id, userId, data });
   }
+  const ids = Map.groupBy(registered, ({ subject }) => subject);
   for (const userId of [...users.keys(), ...erased.keys()]) {
-    const own = ids.get(userId) ?? [];
+    const own = ids.get(userId)?.map(({ id }) => id) ?? [];
     if (own.length !== 1) history.violate('a subscriber has not one event', { subscriber: name, userId, own });
   }
 }
