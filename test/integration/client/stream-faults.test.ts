@@ -61,9 +61,48 @@ test("a portal's 401 to the request why a stream has ended does not end it for g
   app.sockets.isRefused = true;
   app.network.plan('/account', 'foreign_401');
   app.sockets.cut();
-  await eventually('it has asked twice', async () => app.network.to('/account').length >= 2);
+  await eventually('it has asked twice', async () => {
+    app.clock.monotonic += 360_000;
+    return app.network.to('/account').length >= 2;
+  });
   app.sockets.isRefused = false;
   await untilOpen(app);
+});
+
+test('while a gateway is away its apps ask the api for the reason late and seldom, or when somebody opens the app', async () => {
+  let report: (value: boolean) => void = () => undefined;
+  const appState: DeviceSignal = {
+    subscribe(listener) {
+      report = listener;
+      return () => undefined;
+    },
+  };
+  const app = await fixture.signedIn({ appState });
+  await untilOpen(app);
+  const asked = () => app.network.to('/account').length;
+  const fail = async (times: number) => {
+    const wanted = app.sockets.handshakes + times;
+    await eventually('handshakes have failed', async () => {
+      // Pauses of more than 5 s.
+      app.giveUpWaiting();
+      return app.sockets.handshakes >= wanted;
+    });
+  };
+  const before = asked();
+  app.sockets.isRefused = true;
+  app.sockets.cut();
+  await fail(6);
+  expect(asked()).toBe(before);
+  app.clock.monotonic += 90_000;
+  await fail(6);
+  expect(asked()).toBe(before + 1);
+  app.clock.monotonic += 360_000;
+  await fail(6);
+  expect(asked()).toBe(before + 2);
+  report(false);
+  report(true);
+  await fail(6);
+  expect(asked()).toBe(before + 3);
 });
 
 test('a handshake with too many cookies is reported, and tried again only much later', async () => {

@@ -1,15 +1,14 @@
 import type { Call } from '../calls/call.ts';
 import type { AuthEvent, NewDevice } from '../events.ts';
 import type { CloseReactions } from '../generated/close-reactions.ts';
-import { findAccount } from '../generated/operations.ts';
 import { AuthError } from '../http/auth-error.ts';
 import { createBackoff } from '../platform/backoff.ts';
 import type { Log, Platform } from '../platform/platform.ts';
-import { within } from '../platform/safe-storage.ts';
 import type { Access } from '../session/access.ts';
 import type { SessionManager } from '../session/session-manager.ts';
 import type { SessionStorage } from '../session/session-storage.ts';
 import { type Connection, type ConnectionEnd, type ConnectionListener, connect } from './connection.ts';
+import { createInquiry } from './inquiry.ts';
 import type { Leadership } from './leadership.ts';
 
 export interface StreamDeps {
@@ -53,38 +52,6 @@ export interface Stream {
  * without a pause.
  */
 const steadyMs = 10_000;
-
-/** Shortest pause after a handshake that was refused for its headers, in milliseconds. */
-const refusedMs = 270_000;
-
-/**
- * Asks why a handshake failed, which a WebSocket does not show. It goes to the api, over HTTP. If the api accepts the
- * token, it goes to the gateway too, by a request with the cookies of a handshake; but seldom, because the gateway may
- * be overloaded. Returns the shortest pause before the next handshake.
- */
-function createInquiry({ platform, sessionStorage, call, notify, log }: StreamDeps) {
-  let failures = 0;
-  let isRefused = false;
-  return {
-    reset(): void {
-      failures = 0;
-      isRefused = false;
-    },
-    async ask(token = ''): Promise<number> {
-      await call(findAccount);
-      failures += 1;
-      const { push_stream_url: url } = sessionStorage.current()?.session ?? {};
-      if (!url || !(isRefused || failures % 3 === 0)) return 0;
-      const init = { headers: { Authorization: `Bearer ${token}` }, credentials: 'include' } as const;
-      const { status } = await within(platform.timers, 15_000, () => platform.fetch(url.replace('ws', 'http'), init));
-      if (status !== 431) return 0;
-      log({ event: 'stream_refused', status });
-      if (!isRefused) notify({ type: 'stream_refused', reason: 'headers_too_large' });
-      isRefused = true;
-      return refusedMs;
-    },
-  };
-}
 
 /** Opens the stream. It makes one attempt at a time until there is a connection or none is wanted. */
 function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: ConnectionListener) {
@@ -133,7 +100,7 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
     state.connection = connect(socket, access, platform, {
       ...listener,
       onOpen() {
-        inquiry.reset();
+        inquiry.onOpen();
         listener.onOpen();
       },
     });
@@ -142,7 +109,7 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
   /** Asks why a handshake failed, and plans the next. */
   const inquire = (token?: string) => attempt(async () => again.schedule(await inquiry.ask(token)));
 
-  return { state, again, attempt, inquire, open };
+  return { state, again, attempt, inquiry, inquire, open };
 }
 
 /**
@@ -219,7 +186,7 @@ export function createStream(deps: StreamDeps): Stream {
     else void inquire(connection?.token());
   }
 
-  const { state, again, attempt, inquire, open } = createOpening(deps, wish.canOpen, {
+  const { state, again, attempt, inquiry, inquire, open } = createOpening(deps, wish.canOpen, {
     onEnd,
     onOpen() {
       openedAt = deps.platform.monotonic();
@@ -244,6 +211,7 @@ export function createStream(deps: StreamDeps): Stream {
     wake() {
       check(0);
       if (state.connection !== undefined || !wish.canOpen()) return;
+      inquiry.onWake();
       again.cancel();
       void open();
     },
