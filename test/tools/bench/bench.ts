@@ -11,6 +11,7 @@ import { apiOf, barePrototype, type CandidatePlan, project, startOwnCandidate } 
 import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
 import { otherUse, readCpuCounters, waitForQuiet } from './machine/cpu-counters.ts';
 import { describeMachine, roomyCacheMib, setMongoCache } from './machine/describe-machine.ts';
+import { measureBroadcasts } from './push/measure-broadcasts.ts';
 import { measureEvents } from './push/measure-events.ts';
 import { measureLogouts } from './push/measure-logouts.ts';
 import { measureStreams } from './push/measure-streams.ts';
@@ -101,6 +102,7 @@ async function measure(running: TestServers): Promise<BenchResults> {
     ...(await part('events', measureEvents)),
     ...(await part('push', async () => ({
       streams: await measureStreams(numbers(values.streams), log),
+      broadcasts: await measureBroadcasts(),
       logouts: await measureLogouts(running.keys),
     }))),
     ...(await part('growth', () => measureStoreGrowth(running))),

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { processEnvironment } from '../../../support/processes/process-environment.ts';
 
@@ -8,6 +8,19 @@ export interface ServerProcess {
   readonly port: number;
   /** Ends the process, by default with SIGKILL. */
   end(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** Descriptors that a process needs besides its streams', for files, timers and connections to Redis. */
+export const otherDescriptors = 200;
+
+/** Returns true if a process may hold so many streams here. Beyond `ulimit -Hn`, it takes the right to raise that. */
+export function canHold(streams: number): boolean {
+  return spawnSync('sh', ['-c', `ulimit -n ${streams + otherDescriptors}`]).status === 0;
+}
+
+/** Returns the command with a limit of its own for open files. */
+export function withDescriptors(count: number, command: readonly string[]): readonly [string, ...string[]] {
+  return ['sh', '-c', `ulimit -n ${count} && exec "$@"`, 'sh', ...command];
 }
 
 /**

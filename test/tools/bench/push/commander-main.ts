@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createPushMessagePublisher } from '@auth-account/messaging';
 import { createCommandPublisher } from '@auth-account/messaging/commands';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
@@ -15,6 +16,14 @@ const keys = redisKeys(KEY_PREFIX);
 const publish = createCommandPublisher(redis, keys);
 const push = createPushMessagePublisher(redis, keys);
 
+export interface FloodOrder {
+  readonly groups: readonly string[];
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+const tickMs = 2;
+
 const calls = {
   async close(session_id: string): Promise<number> {
     const at = monotonicNow();
@@ -26,6 +35,22 @@ const calls = {
     const at = monotonicNow();
     await push.toGroup(groupId, { topic: 'bench', payload });
     return at;
+  },
+  /** Publishes messages to the groups in turn, evenly over the time, and returns how many a second there were. */
+  async flood({ groups, perSecond, seconds }: FloodOrder): Promise<number> {
+    const begun = monotonicNow();
+    const elapsed = () => (monotonicNow() - begun) / 1_000;
+    const sent: Promise<void>[] = [];
+    while (elapsed() < seconds) {
+      for (const due = elapsed() * perSecond; sent.length < due; ) {
+        sent.push(
+          push.toGroup(groups[sent.length % groups.length] ?? '', { topic: 'bench', payload: { at: monotonicNow() } }),
+        );
+      }
+      await delay(tickMs);
+    }
+    await Promise.all(sent);
+    return sent.length / elapsed();
   },
 };
 

@@ -30,7 +30,7 @@ export async function measureLogouts(keys: KeyFiles) {
     LOG_LEVEL: 'warn',
   });
   const agent = keepConnections({ maxSockets: 128 });
-  const client = startLoadClient();
+  const client = startLoadClient(warmUpCount + singleCount + floodCount);
   try {
     const { sessions: seedSessions } = newTestBed(stack.collections, keys);
     const sessions = await seedSessions(warmUpCount + singleCount + floodCount);

@@ -16,8 +16,12 @@ const percentiles = { count: 100, min: 0.1, p50: 0.5, p99: 5, max: 9 };
 const level = (streams: number, bytesPerStream: number): Level => ({
   ...{ streams, bytesPerStream, commandToClose: percentiles },
   kernelBytesPerConnection: { tcpBuffers: 0, slab: 9_000 },
-  ...{ handshakesPerSecond: 5_000, openingSeconds: 1, cpuMsPerHandshake: 0.5 },
+  ...{ handshakesPerSecond: 5_000, openingSeconds: 1, refused: 0, cpuMsPerHandshake: 0.5 },
 });
+const returned = {
+  ...{ count: 19_000, refused: 20, noticed: 19_000, secondsToHalf: 1, secondsTo99: 9, secondsToAll: 12 },
+  ...{ maxPerSecond: 4_000, cpuMsPerHandshake: 0.2 },
+};
 
 function growthLevel(users: number, each: number, cacheMib = 4_096): GrowthLevel {
   const store = { storeMib: users / 1_000, cacheMib };
@@ -50,7 +54,21 @@ const results = {
     streams: {
       ...{ emptyMiB: 150, levels: [level(1_000, 1_500), level(19_000, 1_100)], idleCpuPercent: 1, lost: 0 },
       broadcast: { ...percentiles, groupSize: 1_000 },
+      incidents: {
+        lostRedis: { readySeconds: 1, cpuMs: 900, lost: 0, commandToClose: percentiles },
+        ...{ restart: returned, drain: { ...returned, endedAfterSeconds: 6 } },
+      },
     },
+    broadcasts: [
+      {
+        groups: 1,
+        groupSize: 1_000,
+        messagesPerSecond: 50,
+        framesPerSecond: 50_000,
+        delay: percentiles,
+        cpuPercent: 80,
+      },
+    ],
     logouts: {
       ...{ single: percentiles, singleAnswer: percentiles, bareWrite: { ...percentiles, p50: 0.3 } },
       flood: {

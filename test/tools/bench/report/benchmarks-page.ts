@@ -6,6 +6,8 @@ import { comparedRounds, maxOthers, stillWithin } from '../cost/rounds.ts';
 import type { GrowthLevel } from '../growth/measure-growth.ts';
 import { quietCores } from '../machine/cpu-counters.ts';
 import type { Machine } from '../machine/describe-machine.ts';
+import { type BroadcastLevel, inTimeMs } from '../push/measure-broadcasts.ts';
+import type { IncidentsResult } from '../push/measure-incidents.ts';
 import type { LogoutResult } from '../push/measure-logouts.ts';
 import type { StreamsResult } from '../push/measure-streams.ts';
 import { type Aim, aimsOf, type BenchResults, costAt, type OperationsResult, type PushResult } from './aims.ts';
@@ -109,11 +111,14 @@ function eventsSection({ count, min, p50, p99, max }: Percentiles): string {
 
 const latency = ({ p50, p99, max }: Percentiles) => `${p50} / ${p99} / ${max}`;
 
-function pushSection({ streams, logouts }: PushResult): string {
+function pushSection({ streams, broadcasts, logouts }: PushResult): string {
   return paragraphs(
     '## Push streams',
     'The first table is about idle authenticated streams on one gateway. It also shows the time from a command over Redis to its close frame, with all these streams open and four commands in flight. The kernel’s memory is that of both ends, because both are on this machine. If the process collects garbage during the measurement, it may need less memory with streams than it did empty. Then the figure is too low, or negative.',
     ...streamsTables(streams),
+    ...incidentsTexts(streams.incidents),
+    `Messages of other services to groups, at the highest rate at which 99 frames in 100 came within ${inTimeMs} ms:`,
+    broadcastsTable(broadcasts),
     'Logouts over HTTP at the real api, after 2,000 that don’t count. The stream of each session is open at the gateway. The bare write changes one session’s document, as a logout does:',
     logoutTable(logouts),
   );
@@ -124,13 +129,13 @@ function streamsTables({ levels, emptyMiB, broadcast, idleCpuPercent, lost }: St
   const rows = levels.map((level) => [
     ...[level.streams, level.bytesPerStream],
     ...[level.kernelBytesPerConnection.tcpBuffers, level.kernelBytesPerConnection.slab],
-    ...[level.handshakesPerSecond, level.openingSeconds, level.cpuMsPerHandshake],
+    ...[level.handshakesPerSecond, level.openingSeconds, level.refused, level.cpuMsPerHandshake],
     latency(level.commandToClose),
   ]);
   const head = [
     ...['streams', 'user space, bytes per stream'],
     ...['TCP buffers, both ends, bytes', 'kernel slab, both ends, bytes'],
-    ...['handshakes/s', 'opened in s', 'CPU ms per handshake'],
+    ...['handshakes/s', 'opened in s', 'refused', 'CPU ms per handshake'],
     'command → close, p50 / p99 / max ms',
   ];
   const rest = [
@@ -141,6 +146,44 @@ function streamsTables({ levels, emptyMiB, broadcast, idleCpuPercent, lost }: St
     markdownTable(head, rows),
     markdownTable(rest, [[emptyMiB, latency(broadcast), broadcast.groupSize, idleCpuPercent, lost]]),
   ];
+}
+
+/** Formats the outcome of the failures with all these streams. */
+function incidentsTexts({ lostRedis, restart, drain }: IncidentsResult): string[] {
+  const row = (what: string, { secondsToHalf, secondsTo99, secondsToAll, ...back }: IncidentsResult['restart']) => [
+    ...[what, `${secondsToHalf} / ${secondsTo99} / ${secondsToAll}`],
+    ...[back.maxPerSecond, back.refused, back.cpuMsPerHandshake],
+  ];
+  return [
+    `The gateway lost Redis for 5 s, and the deny list for 5 s more. ${lostRedis.lost} streams ended; it was ready ${lostRedis.readySeconds} s after the list was back, and used ${(lostRedis.cpuMs / 1_000).toFixed(2)} s of CPU in all. Then a close took ${latency(lostRedis.commandToClose)} ms. After that the gateway was killed and was back after 5 s; and at last it was stopped, and another one took over. The apps came back as the client library does. The gateway that was stopped announced ${drain.noticed} of the ends, and ended after ${drain.endedAfterSeconds} s.`,
+    markdownTable(
+      [
+        '',
+        'streams back after s: half / 99 % / all',
+        'most in a second',
+        'handshakes that failed',
+        'CPU ms per handshake',
+      ],
+      [row('killed', restart), row('stopped', drain)],
+    ),
+  ];
+}
+
+function broadcastsTable(levels: readonly BroadcastLevel[]): string {
+  return markdownTable(
+    [
+      'groups',
+      'streams in each',
+      'messages/s',
+      'frames/s',
+      'message → frame, p50 / p99 / max ms',
+      'CPU of the gateway, % of a core',
+    ],
+    levels.map(({ groups, groupSize, messagesPerSecond, framesPerSecond, delay, cpuPercent }) => [
+      ...[groups, groupSize, messagesPerSecond, framesPerSecond],
+      ...[latency(delay), cpuPercent],
+    ]),
+  );
 }
 
 function logoutTable({ single, singleAnswer, bareWrite, flood }: LogoutResult): string {
