@@ -12,6 +12,7 @@ import type { LogoutResult } from '../push/measure-logouts.ts';
 import type { StreamsResult } from '../push/measure-streams.ts';
 import { type Aim, aimsOf, type BenchResults, costAt, type OperationsResult, type PushResult } from './aims.ts';
 import { markdownTable, type Percentiles, paragraphs } from './figures.ts';
+import { publishedSection } from './published.ts';
 
 /** Returns the text of docs/benchmarks.md. */
 export function benchmarksPage(results: BenchResults): string {
@@ -27,6 +28,7 @@ export function benchmarksPage(results: BenchResults): string {
     events ? eventsSection(events) : '',
     push ? pushSection(push) : '',
     growth ? growthSection(growth) : '',
+    operations && push ? publishedSection(results) : '',
   );
   return `${text}\n`;
 }
