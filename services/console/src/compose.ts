@@ -56,7 +56,20 @@ export interface ConsoleTestOverrides {
   readonly sessionNow?: () => number;
   readonly readPage?: () => Promise<PageFiles>;
   readonly routes?: (deps: ConsoleDeps) => readonly Route[];
+  readonly waits?: Waits;
 }
+
+/** Milliseconds that others may take to answer. */
+interface Waits {
+  /** One command to Redis. */
+  readonly redis: number;
+  /** One request to the OpenID provider. */
+  readonly provider: number;
+  /** A worker that carries out a forced logout: fewer than a stopping console gives its last requests. */
+  readonly logout: number;
+}
+
+const defaultWaits: Waits = { redis: 2_000, provider: 5_000, logout: 4_000 };
 
 /** The routes of every view and action. */
 const apiRoutes = (deps: ConsoleDeps): readonly Route[] => [
@@ -68,11 +81,11 @@ const apiRoutes = (deps: ConsoleDeps): readonly Route[] => [
 /** Sign-ins in an hour from one network, which may be that of all staff. */
 const signInsPerHour = 600;
 
-/** Milliseconds for one command to Redis, and for the last requests before a stop. */
-const [commandMs, lastRequestMs] = [2_000, 5_000];
+/** Milliseconds for the last requests before a stop. */
+const lastRequestMs = 5_000;
 
 /** Creates clients that connect when they are first used. */
-function openConnections(config: ConsoleConfig, logger: Logger) {
+function openConnections(config: ConsoleConfig, logger: Logger, { redis: commandMs }: Waits) {
   const { MONGODB_URI: uri, KEY_PREFIX: keyPrefix } = config;
   const redis = openRedis(config, failFastOptions(commandMs));
   redis.on('error', (error) => logger.warn({ err: explainRedisError(error, config) }, 'Redis connection failed'));
@@ -96,11 +109,15 @@ function composeMongo(client: MongoClient, database: string, clock: DatabaseCloc
 }
 
 /** Wires the sessions of staff. */
-function composeSignIn({ config, useRedis, logger, metrics }: Omit<ConsoleDeps, 'roleOf'>, now: () => number) {
+function composeSignIn(
+  { config, useRedis, logger, metrics }: Omit<ConsoleDeps, 'roleOf'>,
+  now: () => number,
+  { provider: timeoutMs }: Waits,
+) {
   const { CONSOLE_PUBLIC_URL: origin, CONSOLE_SECRETS: secrets, CONSOLE_SESSION_SECONDS: maxSeconds } = config;
   const seals = createSeals({ secrets, origin, now });
   const records = createSessionRecords({ useRedis, seals, maxSeconds, now });
-  const provider = createProvider(config);
+  const provider = createProvider(config, timeoutMs);
   const audit = createAuditLog(logger);
   const sampler = createAuditSampler(audit);
   const most = {
@@ -121,22 +138,27 @@ function composeSignIn({ config, useRedis, logger, metrics }: Omit<ConsoleDeps, 
 /** Wires the console. This is the only place that opens its connections. */
 export async function compose(
   { config, logger, metrics: serviceMetrics }: Context,
-  { sessionNow = Date.now, readPage: read = readPage, routes: routesOf = apiRoutes }: ConsoleTestOverrides = {},
+  {
+    sessionNow = Date.now,
+    readPage: read = readPage,
+    routes: routesOf = apiRoutes,
+    waits = defaultWaits,
+  }: ConsoleTestOverrides = {},
 ): Promise<ConsoleParts> {
   const { setClockAhead, setKeyFileRefused: setRefused } = serviceMetrics;
   // The key file is read first, so that a problem with it shows before any connection is open.
   const { SERVER_KEYS_FILE: keyFile } = config;
   const serverKeys = keyFile === undefined ? undefined : await watchKeys(keyFile, { logger, setRefused });
-  const { client, store: redis } = openConnections(config, logger);
+  const { client, store: redis } = openConnections(config, logger, waits);
   const clock = createDatabaseClock({ host: Date.now, onCorrected: reportClock(logger, setClockAhead) });
   const mongo = composeMongo(client, config.MONGODB_DATABASE, clock);
   const useRedis = usingRedis(redis);
   const stores = {
     ...{ mongo, useMongo: usingMongo(mongo), redis, useRedis, useCounts: usingCounts(useRedis, serverKeys) },
     ...{ config, now: mongo.now, logger, metrics: createConsoleMetrics(serviceMetrics) },
-    ...{ queue: openQueue(redis), maxTokenSeconds: () => maxTokenSeconds(config) },
+    ...{ queue: openQueue(redis), maxTokenSeconds: () => maxTokenSeconds(config), logoutMs: waits.logout },
   };
-  const signIn = composeSignIn(stores, sessionNow);
+  const signIn = composeSignIn(stores, sessionNow, waits);
   const deps: ConsoleDeps = { ...stores, roleOf: signIn.sessions.roleOf };
   const routes: SessionRoute[] = [...ownRoutes({ config, ...signIn }), ...routesOf(deps)];
   const app = createApp({

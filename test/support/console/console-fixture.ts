@@ -68,6 +68,9 @@ function openBrowser(bases: Readonly<Record<string, string>>) {
 /** The roles of staff as the provider names them. */
 export const roleValues = { viewer: ['staff'], support: ['helpdesk'], operator: ['on-call'] };
 
+/** So long that no stall of the machine makes a difference. */
+const patiently = { redis: 60_000, provider: 60_000, logout: 60_000 };
+
 /** Starts a console in this process on a fixture, with a provider of its own. Both end with the fixture. */
 export async function startConsoleOn(
   fixture: Fixture,
@@ -93,7 +96,7 @@ export async function startConsoleOn(
   const metrics = createMetrics({ service: 'console' });
   const config = loadConfig(consoleConfig, { env: own });
   const readPage = async () => new Map([['/', { type: 'text/html; charset=utf-8', body: '<!doctype html>' }]]);
-  const parts = await compose({ config, logger, metrics }, { readPage, ...overrides });
+  const parts = await compose({ config, logger, metrics }, { readPage, waits: patiently, ...overrides });
   const running = fixture.closing(await runService(parts, metrics));
   const origin = own.CONSOLE_PUBLIC_URL;
   const base = `http://127.0.0.1:${parts.address().port}`;

@@ -42,9 +42,6 @@ interface Action {
   readonly plan: (context: Context, target: string, options: Order['options']) => Promise<Plan<object>> | Plan<object>;
 }
 
-/** Milliseconds to wait for the result of a forced logout: fewer than a stopping console gives its last requests. */
-const logoutTimeoutMs = 4_000;
-
 const ofAccount = (plan: Action['plan']): Action => ({ targetKind: 'account', plan });
 const ofSubscriber = (plan: Action['plan']): Action => ({ targetKind: 'subscriber', plan });
 
@@ -121,13 +118,14 @@ export function targetKindOf(action: ActionName): Action['targetKind'] {
   return actions[action].targetKind;
 }
 
-function contextOf({ mongo, useRedis, useCounts, queue, maxTokenSeconds, config }: ConsoleDeps, operator: Operator) {
+function contextOf(deps: ConsoleDeps, operator: Operator) {
+  const { mongo, useRedis, useCounts, queue, maxTokenSeconds, logoutMs, config } = deps;
   const { reason, requestId } = operator;
   // Its failures are those of Redis.
   const useQueue: Use<ForceLogoutQueue> = (work) => useRedis(() => work(queue));
   return {
     ...{ ...mongo, useRedis, useCounts, useQueue, maxTokenSeconds, operator },
-    logout: { reason, requestId, timeout: logoutTimeoutMs },
+    logout: { reason, requestId, timeout: logoutMs },
     graceDays: config.ACCOUNT_DELETION_GRACE_DAYS,
   };
 }

@@ -20,6 +20,8 @@ export interface ConsoleDeps {
   readonly queue: ForceLogoutQueue;
   /** Returns the role that a member of staff has now; undefined without a session that lives. */
   readonly roleOf: (person: { readonly subject: string; readonly name: string }) => Promise<Role | undefined>;
+  /** Milliseconds to wait for the result of a forced logout. */
+  readonly logoutMs: number;
   readonly maxTokenSeconds: () => number;
   readonly config: ConsoleConfig;
   /** The time by the database's clock. */

@@ -45,7 +45,6 @@ export interface Provider {
 }
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
-const timeoutSeconds = 5;
 /** Algorithms with a public key, so that nobody can use that key as a secret (RFC 8725, section 3.1). */
 const algorithms = [
   'RS256',
@@ -61,9 +60,12 @@ const algorithms = [
   'Ed25519',
 ];
 
-/** Creates the provider. It is discovered when it is first needed, and again after a failure. */
-export function createProvider(config: ConsoleConfig): Provider {
-  const discovered = createDiscovery(config);
+/**
+ * Creates the provider. It is discovered when it is first needed, and again after a failure. `timeoutMs`: the limit for
+ * one request to it.
+ */
+export function createProvider(config: ConsoleConfig, timeoutMs: number): Provider {
+  const discovered = createDiscovery(config, timeoutMs);
   const callbackUrl = `${config.CONSOLE_PUBLIC_URL}/sign-in/callback`;
 
   async function ask(found: client.Configuration, accessToken: string, subject: string) {
@@ -141,17 +143,17 @@ interface Discovered {
 }
 
 /** Returns what finds the provider. Simultaneous calls share one search, and a failed search is not remembered. */
-function createDiscovery(config: ConsoleConfig): () => Promise<Discovered> {
+function createDiscovery(config: ConsoleConfig, timeoutMs: number): () => Promise<Discovered> {
   const { CONSOLE_ISSUER: issuer, CONSOLE_CLIENT_SECRET: secret } = config;
   const authentication = secret === undefined ? client.None() : client.ClientSecretBasic(secret);
   const checks = [client.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [client.allowInsecureRequests] : [])];
   let search: Promise<Discovered> | undefined;
   async function discover(): Promise<Discovered> {
-    const options = { execute: checks, timeout: timeoutSeconds };
+    const options = { execute: checks, timeout: timeoutMs / 1_000 };
     const url = new URL(issuer);
     const configuration = await client.discovery(url, config.CONSOLE_CLIENT_ID, undefined, authentication, options);
     const { jwks_uri: keysUrl = '' } = configuration.serverMetadata();
-    return { configuration, keys: createRemoteJWKSet(new URL(keysUrl), { timeoutDuration: timeoutSeconds * 1_000 }) };
+    return { configuration, keys: createRemoteJWKSet(new URL(keysUrl), { timeoutDuration: timeoutMs }) };
   }
   return () => {
     search ??= discover().catch((error: unknown) => {
