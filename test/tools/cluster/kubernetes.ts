@@ -98,7 +98,11 @@ export function openKubernetes(namespace: string) {
   return {
     ...{ namespace, kubectl, read, helm, podsOf, settled },
     async apply(...objects: readonly object[]) {
-      await kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+      // By the server, because kubectl's own way keeps a copy in an annotation, which is too small for a program.
+      await kubectl(
+        ['apply', '--server-side', '-f', '-'],
+        JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
+      );
     },
     /** Upgrades the release to these values, and waits for Helm. */
     async upgrade(values: readonly string[]) {
