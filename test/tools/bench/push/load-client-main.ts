@@ -147,20 +147,19 @@ function openStream(index: number, session: BenchSession, port: number, limitMs 
  * memory and CPU, which the server on the same machine would lack. Times are from `monotonicNow`.
  */
 const calls = {
-  /** Opens the streams of these sessions, `inFlight` at once. A handshake that is refused is tried again. */
+  /** Opens the streams of these sessions, `inFlight` at once. A handshake that fails is tried again, within limits. */
   async open({ port, sessions, from, inFlight }: OpenOrder) {
     const begunAt = monotonicNow();
     let refused = 0;
+    const retry = async ({ message }: Error) => {
+      refused += 1;
+      if (refused > sessions.length + inFlight) throw new Error(`handshakes keep failing: ${message}`);
+      await delay(retryMs);
+      return false;
+    };
     await runAtOnce({ count: sessions.length, atOnce: inFlight }, async (index) => {
-      const isOpen = () =>
-        openStream(from + index, sessions[index] as BenchSession, port).then(
-          () => true,
-          () => false,
-        );
-      while (!(await isOpen())) {
-        refused += 1;
-        await delay(retryMs);
-      }
+      const open = () => openStream(from + index, sessions[index] as BenchSession, port).then(() => true, retry);
+      while (!(await open()));
     });
     return { begunAt, endedAt: monotonicNow(), refused };
   },
