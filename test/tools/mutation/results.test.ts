@@ -22,6 +22,7 @@ function mutant(status: ReportedMutant['status'], replacement = 'age >= limit'):
 
 const report = (...mutants: ReportedMutant[]): StrykerReport => ({ files: { 'src/age.ts': { source, mutants } } });
 const survivor = { file: 'src/age.ts', in: 'return age > limit || never;', from: 'age > limit', to: 'age >= limit' };
+const explained = { ...survivor, why: 'So be it.' };
 
 describe('results of parts', () => {
   test('the result of a part counts failures and time-outs as killed, and leaves out what could not be run', () => {
@@ -31,15 +32,16 @@ describe('results of parts', () => {
       report({ ...mutant('Survived'), testsCompleted: 7 }, mutant('NoCoverage', '')),
       report({ ...mutant('Survived'), testsCompleted: 0 }),
     ]);
-    expect(result).toEqual({ killed: 3, timedOut: 2, invalid: 2, survivors: [survivor, { ...survivor, to: '' }] });
-    expect(scoreOf(result)).toBe(60);
+    const unexplained = [survivor, { ...survivor, to: '' }];
+    expect(result).toEqual({ killed: 3, timedOut: 2, invalid: 2, unexplained, survivors: [] });
+    expect(scoreOf({ ...result, unexplained: 2 })).toBe(60);
   });
 
   test('the result of a part shows what was replaced on one line, however long', () => {
     const location = { start: { line: 1, column: 36 }, end: { line: 3, column: 2 } };
     const [{ in: line, from, to } = survivor] = partResult([
       report({ ...mutant('Survived', `{${'x '.repeat(99)}}`), location }),
-    ]).survivors;
+    ]).unexplained;
     expect([line, from]).toEqual(['export function isOld(age: number) {', '{ return age > limit || never; }']);
     expect([to.length, to.at(-1)]).toEqual([90, '…']);
   });
@@ -48,16 +50,17 @@ describe('results of parts', () => {
     const why = 'Nobody is that old.';
     const moved = { 'src/age.ts': { source: `\n${source}`, mutants: [mutant('Survived')] } };
     moved['src/age.ts'].mutants[0] = { ...mutant('Survived'), location: { start: at(10), end: at(21) } };
-    expect(partResult([{ files: moved }], [{ ...survivor, why }]).survivors).toEqual([{ ...survivor, why }]);
+    const explained = partResult([{ files: moved }], [{ ...survivor, why }]);
+    expect([explained.survivors, explained.unexplained]).toEqual([[{ ...survivor, why }], []]);
     for (const other of [{ file: 'src/other.ts' }, { in: 'return' }, { from: 'age' }, { to: 'age' }]) {
-      expect(partResult([{ files: moved }], [{ ...survivor, ...other, why }]).survivors).toEqual([survivor]);
+      expect(partResult([{ files: moved }], [{ ...survivor, ...other, why }]).unexplained).toEqual([survivor]);
     }
   });
 });
 
 const at = (column: number) => ({ line: 3, column });
 
-test('results are read back as they were written, with a line for each survivor', () => {
+test('results are read back as they were written, with a line for each explained survivor', () => {
   const text = readFileSync(new URL('results.json', import.meta.url), 'utf8');
   expect(resultsText(areas, JSON.parse(text))).toBe(text);
 });
@@ -68,7 +71,8 @@ test('an area is what was measured as a whole until each part has a result, and 
     killed,
     timedOut: 1,
     invalid: 0,
-    survivors: [survivor],
+    unexplained: 2,
+    survivors: [explained],
     measuredOn,
   });
   const [old = '', young = ''] = ages.parts.map((part) => keyOf(ages, part));
@@ -80,15 +84,15 @@ test('an area is what was measured as a whole until each part has a result, and 
   expect(resultOf(ages, begun)).toEqual(begun.ages);
   expect(Object.keys(JSON.parse(resultsText([ages], begun)))).toEqual(['ages', young]);
   const complete: Results = { ...begun, [old]: result(3, '2026-11-23') };
-  const sum = { killed: 5, timedOut: 2, invalid: 0, survivors: [survivor, survivor], measuredOn: '2026-11-22' };
-  expect(resultOf(ages, complete)).toEqual(sum);
+  const sum = { killed: 5, timedOut: 2, invalid: 0, unexplained: 4, measuredOn: '2026-11-22' };
+  expect(resultOf(ages, complete)).toEqual({ ...sum, survivors: [explained, explained] });
   expect(Object.keys(JSON.parse(resultsText([ages], complete)))).toEqual([old, young]);
 });
 
 test('the page has a row for each area, with the number of unexplained survivors', () => {
   const ofAll = (name: string) => area(name, 90, 'all', [`${name}.ts`]);
-  const survivors = [survivor, { ...survivor, why: 'So be it.' }];
-  const results: Results = { ages: { killed: 3, timedOut: 1, invalid: 2, survivors, measuredOn: '2026-11-21' } };
+  const counts = { killed: 3, timedOut: 1, invalid: 2, unexplained: 1, survivors: [explained] };
+  const results: Results = { ages: { ...counts, measuredOn: '2026-11-21' } };
   const page = mutationPage([ofAll('ages'), ofAll('names')], results);
   expect(page).toContain('| ages: all | 5 | 60.0 (aim 90) | 1 | 2026-11-21 |');
   expect(page).toContain('| names: all | not measured | | | |');

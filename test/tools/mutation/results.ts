@@ -23,7 +23,7 @@ export interface StrykerReport {
 }
 
 /**
- * A mutant that no test has killed. In its texts, white space is one blank, and at most {@link shownLength} characters
+ * A mutant that no test has killed, for a reason. In its texts, white space is one blank, and at most {@link shownLength} characters
  * remain.
  */
 export interface Survivor {
@@ -33,8 +33,11 @@ export interface Survivor {
   readonly from: string;
   readonly to: string;
   /** The reason why it may survive, written by hand into results.json after an attempt to kill it. */
-  readonly why?: string;
+  readonly why: string;
 }
+
+/** A mutant that no test has killed, without a reason. */
+export type Unexplained = Omit<Survivor, 'why'>;
 
 /** The result of the mutants of a part, or of an area as a whole. */
 export interface Result {
@@ -45,6 +48,8 @@ export interface Result {
   readonly timedOut: number;
   /** Number of mutants with which the tests did not run at all, and which do not count. */
   readonly invalid: number;
+  /** Number of survivors without a reason. The run names them. */
+  readonly unexplained: number;
   readonly survivors: readonly Survivor[];
 }
 
@@ -70,20 +75,18 @@ export function resultOf(area: Area, results: Results): Result | undefined {
     killed: sum.killed + part.killed,
     timedOut: sum.timedOut + part.timedOut,
     invalid: sum.invalid + part.invalid,
+    unexplained: sum.unexplained + part.unexplained,
     survivors: [...sum.survivors, ...part.survivors],
   }));
 }
 
 /** Sums up the reports of a part. Survivors keep their reasons from earlier results, even if they have moved. */
-export function partResult(
-  reports: readonly StrykerReport[],
-  earlier: readonly Survivor[] = [],
-): Omit<Result, 'measuredOn'> {
+export function partResult(reports: readonly StrykerReport[], earlier: readonly Survivor[] = []) {
   const files = reports.flatMap((report) => Object.entries(report.files)).sort(([a], [b]) => a.localeCompare(b));
   const mutants = files.flatMap(([, file]) => file.mutants);
   const count = (...statuses: ReportedMutant['status'][]) =>
     mutants.filter(({ status }) => statuses.includes(status)).length;
-  const reasons = new Map(earlier.map((survivor) => [textOf(survivor), survivor.why]));
+  const reasons = new Map(earlier.map(({ why, ...of }) => [textOf(of), why]));
   const survivors = files.flatMap(([name, { source, mutants: of }]) =>
     of
       .filter((mutant) => mutant.status === 'NoCoverage' || (mutant.status === 'Survived' && !ranNoTest(mutant)))
@@ -94,9 +97,10 @@ export function partResult(
     killed: count('Killed', 'Timeout'),
     timedOut: mutants.filter(tookTooLong).length,
     invalid: count('RuntimeError', 'CompileError', 'Ignored') + mutants.filter(ranNoTest).length,
-    survivors: survivors.map((survivor) => {
+    unexplained: survivors.filter((survivor) => !reasons.has(textOf(survivor))),
+    survivors: survivors.flatMap((survivor) => {
       const why = reasons.get(textOf(survivor));
-      return why === undefined ? survivor : { ...survivor, why };
+      return why === undefined ? [] : { ...survivor, why };
     }),
   };
 }
@@ -107,12 +111,15 @@ const ranNoTest = ({ status, testsCompleted }: ReportedMutant) => status === 'Su
 const tookTooLong = ({ status, statusReason = '' }: ReportedMutant) =>
   status === 'Timeout' || statusReason.includes('Exceeded timeout of');
 
-/** Returns the percentage of killed mutants among those that count. */
-export function scoreOf({ killed, survivors }: Pick<Result, 'killed' | 'survivors'>): number {
-  return (100 * killed) / Math.max(1, killed + survivors.length);
-}
+type Counts = Pick<Result, 'killed' | 'unexplained' | 'survivors'>;
 
-/** Returns the text of results.json, with a line for each survivor. Results of other areas and sources are left out. */
+/** Returns the number of mutants that count. */
+export const mutantsOf = ({ killed, unexplained, survivors }: Counts) => killed + unexplained + survivors.length;
+
+/** Returns the percentage of killed mutants among those that count. */
+export const scoreOf = (result: Counts) => (100 * result.killed) / Math.max(1, mutantsOf(result));
+
+/** Returns the text of results.json, with a line for each explained survivor. Results of other areas and sources are left out. */
 export function resultsText(areas: readonly Area[], results: Results): string {
   const keys = areas.flatMap((area) => {
     const isComplete = measuredParts(area, results).length === area.parts.length;
@@ -133,10 +140,9 @@ export function mutationPage(areas: readonly Area[], results: Results): string {
     const { name, covers, aim } = area;
     const result = resultOf(area, results);
     if (result === undefined) return `| ${name}: ${covers} | not measured | | | |`;
-    const { killed, survivors, measuredOn } = result;
-    const unexplained = survivors.filter(({ why }) => why === undefined).length;
+    const { unexplained, measuredOn } = result;
     const score = `${scoreOf(result).toFixed(1)} (aim ${aim})`;
-    return `| ${[`${name}: ${covers}`, killed + survivors.length, score, unexplained, measuredOn].join(' | ')} |`;
+    return `| ${[`${name}: ${covers}`, mutantsOf(result), score, unexplained, measuredOn].join(' | ')} |`;
   });
   return `# Mutation score
 
@@ -150,11 +156,11 @@ ${rows.join('\n')}
 `;
 }
 
-function textOf({ file, in: line, from, to }: Survivor): string {
+function textOf({ file, in: line, from, to }: Unexplained): string {
   return JSON.stringify([file, line, from, to]);
 }
 
-function survivorOf(file: string, source: string, { location, replacement = '' }: ReportedMutant): Survivor {
+function survivorOf(file: string, source: string, { location, replacement = '' }: ReportedMutant): Unexplained {
   const { start, end } = location;
   const lines = source.split('\n');
   const taken = lines.slice(start.line - 1, end.line);

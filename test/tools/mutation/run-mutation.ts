@@ -8,7 +8,7 @@ import { openGuardedFolder } from '../../support/processes/create-process-guard.
 import { provideSeparately } from '../separate-install.ts';
 import { type Area, type Choice, chooseParts, type Part } from './area.ts';
 import { areas } from './areas.ts';
-import { keyOf, partResult, type Results, resultOf, resultsText, scoreOf } from './results.ts';
+import { keyOf, mutantsOf, partResult, type Results, resultOf, resultsText, scoreOf } from './results.ts';
 import { copyProject } from './run/copy-project.ts';
 import { runPart } from './run/run-part.ts';
 import type { RunStrykerOptions } from './run/run-stryker.ts';
@@ -34,17 +34,16 @@ async function measure(area: Area, part: Part, name: string, options: RunStryker
   const key = keyOf(area, part);
   const earlier = [results[key], results[area.name]].flatMap((each) => each?.survivors ?? []);
   const measuredOn = new Date().toISOString().slice(0, 10);
-  const result = { measuredOn, ...partResult(reports, earlier) };
+  const { unexplained, ...counts } = partResult(reports, earlier);
+  const result = { measuredOn, ...counts, unexplained: unexplained.length };
   writeFileSync(resultsFile, resultsText(areas, { ...results, [key]: result }));
   execFileSync(process.execPath, [join(root, 'test/tools/mutation/write-page.ts')], { stdio: 'inherit' });
 
-  const { killed, survivors, timedOut } = result;
+  const { killed, timedOut } = result;
   const seconds = Math.round((performance.now() - start) / 1_000);
-  const mutants = killed + survivors.length;
-  console.log(`${name}: ${killed} of ${mutants} killed, ${timedOut} by time-outs, in ${seconds} s (${part.sources})`);
-  return survivors
-    .filter(({ why }) => why === undefined)
-    .map(({ file, in: line, from, to }) => `${file}: ${line}: ${from} → ${to}: survives without a reason`);
+  const outcome = `${killed} of ${mutantsOf(result)} killed, ${timedOut} by time-outs`;
+  console.log(`${name}: ${outcome}, in ${seconds} s (${part.sources})`);
+  return unexplained.map((survivor) => `survives without a reason: ${JSON.stringify(survivor)}`);
 }
 
 /** Measures the parts, with the servers that their tests need, and returns the problems. */
