@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { urgentTopic } from '@auth-account/contracts/events';
 import { collectionsOf, mongoOptions } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type IndexDescriptionInfo, MongoClient } from 'mongodb';
+import { MongoClient } from 'mongodb';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { planOf } from '../../support/stores/query-plans.ts';
-import { namedFields, type Query, queriesOf, shapeOf } from '../../support/stores/query-shape.ts';
+import { type Query, queriesOf, shapeOf } from '../../support/stores/query-shape.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../../support/stores/sent-commands.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
@@ -13,7 +13,6 @@ import { dueRow } from '../../support/worker/worker-events.ts';
 import { startReceiver } from '../../support/worker/worker-receiver.ts';
 import { startTestWorker } from '../../support/worker/worker-service.ts';
 import { type HotOperation, type KnownQuery, knownQueries, recordedFile } from '../../tools/queries/known-queries.ts';
-import { shardKeys } from '../../tools/queries/shard-keys.ts';
 import { driveAuthctl, driveRoutes, driveWorker, hotOperations } from './queries/drive-services.ts';
 import { type CallFixture, storeCalls } from './queries/store-calls.ts';
 import { type CallWatch, watchCalls } from './queries/watch-calls.ts';
@@ -83,22 +82,15 @@ async function driveOthers(): Promise<void> {
   }
 }
 
-/** Work of the server for a query, and its work in the sharded database of docs/scaling.md. */
+/** Work of the server for a query. */
 interface Traits {
-  readonly asksAllShards: boolean;
   readonly sorts: boolean;
   readonly scans: boolean;
 }
 
-async function traitsOf({ collection, filter, bare }: Query): Promise<Traits> {
+async function traitsOf({ bare }: Query): Promise<Traits> {
   const { stages } = await planOf(api.mongo.db(api.database), bare);
-  const { key, slotFrom } = shardKeys[collection] ?? { key: 'unknown', slotFrom: [] };
-  const named = namedFields(filter);
-  return {
-    asksAllShards: key !== undefined && !slotFrom.some((field) => named.has(field)),
-    sorts: stages.has('SORT'),
-    scans: stages.has('COLLSCAN'),
-  };
+  return { sorts: stages.has('SORT'), scans: stages.has('COLLSCAN') };
 }
 
 const shapesOf = (commands: readonly SentCommand[]) =>
@@ -142,25 +134,24 @@ describe('the queries of the services', () => {
     }
   });
 
-  test('every query asks one shard, by an index and in its order, or has a reason in known-queries.ts', () => {
+  test('every query goes by an index and in its order, or has a reason in known-queries.ts', () => {
     const traits = Object.entries(seen).map(([shape, { hot, ...of }]) => [shape, of]);
     const documented = Object.keys(seen).map((shape) => {
-      const { allShards, becomes, sorts, scans } = knownQueries[shape] ?? {};
-      const asksAllShards = (allShards ?? becomes) !== undefined;
+      const { sorts, scans } = knownQueries[shape] ?? {};
       // While the server holds little, it may prefer an index in the right order.
-      return [shape, { asksAllShards, sorts: sorts !== undefined && expect.any(Boolean), scans: scans !== undefined }];
+      return [shape, { sorts: sorts !== undefined && expect.any(Boolean), scans: scans !== undefined }];
     });
     expect(Object.fromEntries(traits)).toEqual(Object.fromEntries(documented));
   });
 
-  test('no query of a hot operation asks several shards, sorts in memory or reads a whole collection', () => {
+  test('no query of a hot operation sorts in memory or reads a whole collection', () => {
     const hot = known.filter(([, { hot }]) => hot.length > 0);
-    const wrong = hot.filter(([, { allShards, sorts, scans }]) => allShards ?? sorts ?? scans);
+    const wrong = hot.filter(([, { sorts, scans }]) => sorts ?? scans);
     expect(wrong).toEqual([]);
     expect(new Set(hot.flatMap(([, { hot }]) => hot))).toEqual(new Set(Object.keys(hotOperations)));
   });
 
-  test('a query without a shard key, an index, or an order would be caught', async () => {
+  test('a query without an index or an order would be caught', async () => {
     const { users } = api.collections;
     const watched = watchSentCommands();
     const client = new MongoClient(MONGODB_URI, mongoOptions('a test', MONGODB_URI));
@@ -172,29 +163,6 @@ describe('the queries of the services', () => {
     const [query] = commands.flatMap(({ command }) => queriesOf(command));
     if (query === undefined) throw new Error('the query was not sent');
     expect(shapeOf(query)).toBe('users find {locale} by email');
-    expect(await traitsOf(query)).toEqual({ asksAllShards: true, sorts: true, scans: true });
-  });
-});
-
-describe('the plan of a sharded MongoDB', () => {
-  test('the plan of a sharded MongoDB has every collection', () => {
-    const names = Object.values(api.collections).map(({ collectionName }) => collectionName);
-    expect(Object.keys(shardKeys).toSorted()).toEqual(names.toSorted());
-  });
-
-  test('the plan of a sharded MongoDB names what becomes of each unique index, as none begins with a shard key', async () => {
-    const indexes = Object.values(api.collections).map(async (collection) => {
-      const unique = ((await collection.indexes()) as IndexDescriptionInfo[]).filter((index) => index.unique);
-      return unique.map(({ name = '' }) => [name, shardKeys[collection.collectionName]?.changes ?? ''] as const);
-    });
-    const documented = (await Promise.all(indexes)).flat();
-    expect(documented.map(([name]) => name).toSorted()).toEqual([
-      'email_key_unique',
-      'identity_unique',
-      'import_key_unique',
-      'live_device_unique',
-      'passkey_unique',
-    ]);
-    for (const [name, changes] of documented) expect(changes).toContain(`\`${name}\``);
+    expect(await traitsOf(query)).toEqual({ sorts: true, scans: true });
   });
 });

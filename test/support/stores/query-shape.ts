@@ -77,14 +77,3 @@ function operatorsOf(value: unknown): [string, unknown][] {
   const entries = Object.entries(value);
   return entries.every(([key]) => key.startsWith('$')) ? entries : [];
 }
-
-/** Returns the fields whose values the filter gives. From these values a router can compute the shard. */
-export function namedFields(filter: Document): Set<string> {
-  const fields = Object.entries(filter).flatMap(([field, value]) => {
-    if (field === '$and') return (value as Document[]).flatMap((each) => [...namedFields(each)]);
-    if (field.startsWith('$')) return [];
-    const operators = operatorsOf(value).map(([operator]) => operator);
-    return operators.length === 0 || operators.includes('$eq') || operators.includes('$in') ? [field] : [];
-  });
-  return new Set(fields);
-}

@@ -22,7 +22,6 @@ export const generators: Readonly<Record<string, string>> = {
   chart: 'test/tools/generate/chart-docs.ts',
   programs: 'test/tools/generate/programs-docs.ts',
   performance: 'test/tools/generate/performance-docs.ts',
-  scaling: 'test/tools/generate/scaling-docs.ts',
   mutation: 'test/tools/mutation/write-page.ts',
 };
 
