@@ -61,7 +61,8 @@ export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSe
     maxPayloadLength,
     maxBackpressure: maxBackpressureBytes,
     idleTimeout: idleTimeoutSeconds,
-    sendPingsAutomatically: true,
+    // See ping-wheel.ts.
+    sendPingsAutomatically: false,
     upgrade(res, req, context) {
       if (hasAmbiguousLength(req)) res.close();
       else upgrade(res, req, context);

@@ -51,6 +51,7 @@ import { type ConnectionRegistry, createConnectionRegistry } from './streams/con
 import { createDrain } from './streams/drain.ts';
 import { createExpirySweep, type ExpirySweep } from './streams/expiry-sweep.ts';
 import { createSocketOpener } from './streams/open-socket.ts';
+import { createPingWheel } from './streams/ping-wheel.ts';
 import { createStreamLifecycle } from './streams/stream-lifecycle.ts';
 
 /** The gateway, with its address once it listens. */
@@ -164,6 +165,7 @@ export async function compose(
   const stopping = new AbortController();
   const drain = createDrain({ registry, logger, config });
   const expiry = createExpirySweep({ now, onExpired: (connection) => closeConnection(connection, 'TOKEN_EXPIRED') });
+  const pings = createPingWheel({ idleTimeoutSeconds: config.PUSH_IDLE_TIMEOUT_SECONDS });
   const common = { registry, metrics: pushMetrics, logger, now };
   const reconcile = createReconcile({ ...common, denyList, intervalMs: config.RECONCILE_INTERVAL_MS });
   const onLost = (count: number) => pushMetrics.closeRecordsLost.inc(count);
@@ -177,7 +179,7 @@ export async function compose(
   });
   redis.on('ready', reconcile.wholeRound);
   const messageSubscription = createMessageSubscription({ ...common, redis: messages, keys });
-  const streams = createStreamLifecycle({ ...common, expiry, publish: createCommandPublisher(redis, keys) });
+  const streams = createStreamLifecycle({ ...common, expiry, pings, publish: createCommandPublisher(redis, keys) });
   const sampler = createAuditSampler(createAuditLog(logger));
   const app = composeApp({
     ...{ ...common, config, redis, keys, denyList, expiry, streams, sampler, verifyAccessToken },
@@ -195,6 +197,7 @@ export async function compose(
     async start() {
       port = await app.listen(config.PUSH_PORT, host);
       expiry.start();
+      pings.start();
       reconcile.start();
       void runAndRepeat(reporter.write, reportIntervalMs, stopping.signal);
       logger.info({ address, port }, 'push gateway listens');
@@ -202,7 +205,7 @@ export async function compose(
     shutdown: [
       { name: 'process report', run: () => leave(stopping, reporter), timeoutMs: 250 },
       ...shutdownSteps({
-        ...{ drain, app, expiry, reconcile, redis, subscriber, subscription, messageSubscription, messages },
+        ...{ drain, app, expiry, pings, reconcile, redis, subscriber, subscription, messageSubscription, messages },
         drainSeconds: config.DRAIN_SECONDS,
       }),
       { name: 'audit log', run: sampler.flush, timeoutMs: 100 },

@@ -7,6 +7,7 @@ export interface ShutdownDeps {
   readonly drain: { run(): Promise<void> };
   readonly app: { close(): void };
   readonly expiry: { stop(): void };
+  readonly pings: { stop(): void };
   readonly reconcile: { stop(): Promise<void> };
   readonly redis: RedisClient;
   readonly subscriber: Pick<Subscription, 'stop'>;
@@ -27,6 +28,7 @@ export function shutdownSteps({
   drain,
   app,
   expiry,
+  pings,
   reconcile,
   redis,
   subscriber,
@@ -42,6 +44,7 @@ export function shutdownSteps({
       async run() {
         await delay(lingerMs);
         expiry.stop();
+        pings.stop();
         app.close();
       },
       timeoutMs: 300,

@@ -6,10 +6,12 @@ import { createTickBatcher } from './batch-per-tick.ts';
 import { type Connection, sendFrame } from './connection.ts';
 import type { ConnectionRegistry, PendingUpgrade } from './connection-registry.ts';
 import type { ExpirySweep } from './expiry-sweep.ts';
+import type { PingWheel } from './ping-wheel.ts';
 
 export interface StreamLifecycleDeps {
   readonly registry: Pick<ConnectionRegistry, 'add' | 'remove'>;
   readonly expiry: Pick<ExpirySweep, 'watch' | 'forget'>;
+  readonly pings: Pick<PingWheel, 'watch'>;
   readonly publish: (command: GatewayCommand) => Promise<void>;
   readonly metrics: Pick<PushMetrics, 'opened' | 'closed' | 'commandsLost'>;
   readonly logger: Logger;
@@ -23,7 +25,8 @@ export interface StreamLifecycleDeps {
 const maxAnnounced = 256;
 
 /** Handles a stream's opening and its end. */
-export function createStreamLifecycle({ registry, expiry, publish, metrics, logger, now }: StreamLifecycleDeps) {
+export function createStreamLifecycle(deps: StreamLifecycleDeps) {
+  const { registry, expiry, pings, publish, metrics, logger, now } = deps;
   /**
    * Only an open stream replaces another, so the announcement follows the upgrade, and nothing waits for it. The
    * streams of one turn go in one command, because every gateway gets every announcement, and after the restart of a
@@ -44,6 +47,7 @@ export function createStreamLifecycle({ registry, expiry, publish, metrics, logg
     onOpen(connection: Connection, upgrade: PendingUpgrade): void {
       metrics.opened.inc();
       expiry.watch(connection);
+      pings.watch(connection);
       registry.add(connection, upgrade);
       if (connection.socket === undefined) return;
       sendFrame(connection, {
