@@ -12,6 +12,8 @@ import { monotonicNow } from '../report/figures.ts';
  */
 const { REDIS_URL = '', KEY_PREFIX = '' } = process.env;
 const redis = new Redis(REDIS_URL, { ...failFastOptions(), enableOfflineQueue: true });
+// A lost Redis is part of the benchmark.
+redis.on('error', () => undefined);
 const keys = redisKeys(KEY_PREFIX);
 const publish = createCommandPublisher(redis, keys);
 const push = createPushMessagePublisher(redis, keys);
