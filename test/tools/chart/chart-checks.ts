@@ -20,10 +20,12 @@ export interface Finding {
 }
 
 /** Programs of the checks. */
-export const chartTools = ['helm', 'helm-unittest', 'kubeconform', 'kube-score'] as const;
+export const chartTools = ['helm', 'helm-unittest', 'kubeconform'] as const;
 
 interface CheckDependencies {
   readonly tools: Readonly<Record<(typeof chartTools)[number], string>>;
+  /** Path of kube-score; undefined if it is not wanted. */
+  readonly kubeScore: string | undefined;
   /** Folder with the schemas for kubeconform. */
   readonly schemas: string;
   /** Path of promtool; undefined if it is not available. */
@@ -40,8 +42,16 @@ function problemOf({ isRight, output }: Ran): string | undefined {
   return isRight ? undefined : output;
 }
 
+/** Returns what kube-score finds in the objects of a set of values. */
+async function score(kubeScore: string, rendered: string, set: ValueSet): Promise<Finding> {
+  const exceptions = scoreExceptions.filter((one) => one.set === undefined || one.set === set.name);
+  const ignored = exceptions.flatMap(({ test }) => ['--ignore-test', test]);
+  const { isRight, output } = await run(kubeScore, [...scoring, ...ignored, rendered]);
+  return { check: 'kube-score', problem: isRight ? undefined : criticalsIn(output) };
+}
+
 /** Returns the checks of the chart. Each returns its findings. */
-export function createChartChecks({ tools, schemas, promtool }: CheckDependencies) {
+export function createChartChecks({ tools, kubeScore, schemas, promtool }: CheckDependencies) {
   const render = (...args: string[]) =>
     run(tools.helm, ['template', ...release, '--kube-version', kubernetesVersion, ...args]);
 
@@ -52,12 +62,6 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
     const location = `${schemas}/{{ .ResourceKind }}{{ .KindSuffix }}.json`;
     const args = ['-strict', '-summary', '-skip', kindsOfOthers, '-schema-location', location, rendered];
     return run(tools.kubeconform, args);
-  };
-
-  const score = (rendered: string, set: ValueSet) => {
-    const exceptions = scoreExceptions.filter((one) => one.set === undefined || one.set === set.name);
-    const ignored = exceptions.flatMap(({ test }) => ['--ignore-test', test]);
-    return run(tools['kube-score'], [...scoring, ...ignored, rendered]);
   };
 
   const checkAlerts = async (manifests: ReturnType<typeof parseManifests>, folder: string): Promise<Finding[]> => {
@@ -80,12 +84,12 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
         await writeFile(file, rendering.stdout);
         const manifests = parseManifests(rendering.stdout);
         if (manifests.length === 0) return [linted, rendered];
-        const [validated, scored] = await Promise.all([validate(file), score(file, set)]);
+        const validated = await validate(file);
         return [
           linted,
           rendered,
           { check: 'kubeconform', problem: problemOf(validated) },
-          { check: 'kube-score', problem: scored.isRight ? undefined : criticalsIn(scored.output) },
+          ...(kubeScore === undefined ? [] : [await score(kubeScore, file, set)]),
           { check: 'rules', problem: checkRules(manifests) },
           ...(await checkAlerts(manifests, folder)),
         ];

@@ -24,6 +24,7 @@ export interface Container {
   readonly envFrom?: readonly { readonly configMapRef?: NameOf; readonly secretRef?: NameOf }[];
   readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
   readonly livenessProbe?: object | undefined;
+  readonly readinessProbe?: object | undefined;
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
   readonly resources?: { readonly limits?: Labels; readonly requests?: Labels };
   readonly securityContext?: {

@@ -35,6 +35,7 @@ function goodRelease() {
     ] as { name?: string; containerPort: number }[],
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } } as Record<string, object>,
     livenessProbe: {} as object | undefined,
+    readinessProbe: {} as object | undefined,
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
@@ -177,8 +178,9 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
     ({ pod }) => set(pod, { automountServiceAccountToken: true }),
     ({ account }) => set(account, { automountServiceAccountToken: true }),
   ],
-  'every Deployment that serves has a liveness probe': [
+  'every Deployment that serves has both probes': [
     ({ container }) => set(container, { livenessProbe: undefined }),
+    ({ container }) => set(container, { readinessProbe: undefined }),
   ],
   'the release makes no Secret': [
     ({ extra }) =>

@@ -59,12 +59,15 @@ export const podRules: readonly Rule[] = [
   { title: 'every container is restricted and writes nothing to its root', find: eachContainer(findLaxity) },
   { title: 'no pod and no ServiceAccount has a token', find: findTokens },
   {
-    // kube-score asks for the readiness probe only. The pod of authctl waits for an operator's commands.
-    title: 'every Deployment that serves has a liveness probe',
+    // The pod of authctl waits for an operator's commands.
+    title: 'every Deployment that serves has both probes',
     find: (manifests) =>
       findWorkloads(manifests)
         .filter(({ manifest, component }) => manifest.kind === 'Deployment' && component !== 'authctl')
-        .filter(({ pod, component }) => !pod.containers.find(({ name }) => name === component)?.livenessProbe)
-        .map(({ manifest }) => `${nameOf(manifest)}: lacks a liveness probe`),
+        .filter(({ pod, component }) => {
+          const { livenessProbe, readinessProbe } = pod.containers.find(({ name }) => name === component) ?? {};
+          return livenessProbe === undefined || readinessProbe === undefined;
+        })
+        .map(({ manifest }) => `${nameOf(manifest)}: lacks a probe`),
   },
 ];
