@@ -55,7 +55,7 @@ export default {
   ],
   testSequencer: '<rootDir>/test/support/jest/long-ones-first.cjs',
   // For what hangs; a machine that is slow or stands still for a while must fail no test.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   // A worker of a busy machine ends later than Jest's half a second.
   workerGracefulExitTimeout: 30_000,
   // Twice as many as the small machine of a CI has cores, because many tests wait most of their time. Tests of the

@@ -22,7 +22,6 @@ import {
 import { expectSound } from '../support/api/groups.ts';
 import { matchesSchema } from '../support/api/matches-schema.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { patiently } from '../support/http-client.ts';
 import { uniqueName } from '../support/test-environment.ts';
 
 let api: TestApi;
@@ -70,7 +69,7 @@ describe('an order to delete the account', () => {
 
   test('simultaneous orders to delete the account are one: one time, one event, one notification', async () => {
     const session = await newSession(api);
-    const answers = await Promise.all([1, 2, 3, 4].map(() => patiently(() => order(session))));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => order(session)));
     const ordered = answers.filter(({ status }) => status === 202);
     expect(new Set(ordered.map(({ json }) => json.data.deletes_at)).size).toBe(1);
     // A request that comes after the first has ended its session is refused.
@@ -83,7 +82,7 @@ describe('an order to delete the account', () => {
   test('no login survives a simultaneous order to delete the account', async () => {
     const session = await newSession(api);
     const logins = () => Array.from({ length: 4 }, () => login(session.email));
-    const [answer] = await Promise.all([patiently(() => order(session)), ...logins(), ...logins()]);
+    const [answer] = await Promise.all([order(session), ...logins(), ...logins()]);
     expect(answer?.status).toBe(202);
     expect(await live(session.user_id)).toBe(0);
   });

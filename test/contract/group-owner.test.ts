@@ -12,7 +12,6 @@ import {
 } from '../support/api/groups.ts';
 import { joinBy } from '../support/api/invites.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { patiently } from '../support/http-client.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -70,7 +69,7 @@ test('a group has one owner, who is a member, whoever leaves, joins, is removed 
       () => joinBy(api, invite),
       () => (round % 2 ? leave(api, owner) : handOver(api, tokenA as Caller, c)),
     ];
-    const answers = await Promise.all(all.map(patiently));
+    const answers = await Promise.all(all.map((begin) => begin()));
     for (const { status } of answers) expect(status).toBeLessThan(500);
     await expectSound(api);
   }

@@ -10,7 +10,6 @@ import { changeEmail } from '../support/api/codes.ts';
 import { matchesSchema } from '../support/api/matches-schema.ts';
 import { startTestApi } from '../support/api/test-api.ts';
 import { openStream } from '../support/gateway/push-client.ts';
-import { patiently } from '../support/http-client.ts';
 import { startTestServices, type TestServices } from '../support/processes/test-services.ts';
 
 let services: TestServices;
@@ -167,7 +166,7 @@ describe('the notifications of new devices', () => {
     const opened: string[] = [];
     const logInOnce = async () => {
       const body = { email: phone.email, password, ...newDevice() };
-      opened.push((await patiently(() => api.logIn(body))).json.data.session_id);
+      opened.push((await api.logIn(body)).json.data.session_id);
     };
     for (let i = 0; i < 8; i += 1) await logInOnce();
     await Promise.all(Array.from({ length: 6 }, logInOnce));

@@ -15,7 +15,6 @@ import { linkIdentity, newPerson, unlinkIdentity } from '../support/api/provider
 import { type GuardedAccount, switchOn } from '../support/api/second-factor.ts';
 import { askStepUp, confirmStepUp, stepUpByMail } from '../support/api/step-up.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { patiently } from '../support/http-client.ts';
 import { withFailPoint } from '../support/stores/fail-point.ts';
 import { testEnvironment } from '../support/test-environment.ts';
 
@@ -60,9 +59,7 @@ describe('a passkey as second factor', () => {
     const { email, authenticator } = await guarded();
     const { challenge_id, passkey_options } = await logIn(email);
     const credential = authenticator.get(passkey_options);
-    const answers = await Promise.all(
-      Array.from({ length: 4 }, () => patiently(() => complete(challenge_id, { credential }))),
-    );
+    const answers = await Promise.all(Array.from({ length: 4 }, () => complete(challenge_id, { credential })));
     expect(new Set(answers.map(({ json }) => json.data?.session_id)).size).toBe(1);
     const other = authenticator.get(passkey_options);
     expect(await complete(challenge_id, { credential: other })).toMatchObject({ status: 410 });

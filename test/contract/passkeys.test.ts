@@ -15,7 +15,7 @@ import {
 } from '../support/api/passkeys.ts';
 import { confirmStepUp, stepUp } from '../support/api/step-up.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
+import type { Answer } from '../support/http-client.ts';
 import { recordLog } from '../support/recorded-log.ts';
 
 let api: TestApi;
@@ -168,7 +168,7 @@ describe('a new passkey', () => {
     const own = await newSession(api);
     const { challenge_id, options } = await requestPasskey(api, own);
     const bodies = Array.from({ length: 5 }, () => ({ challenge_id, credential: phone().create(options) }));
-    const answers = await Promise.all(bodies.map((body) => patiently(() => create(body, own))));
+    const answers = await Promise.all(bodies.map((body) => create(body, own)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 410, 410, 410, 410]);
     expect((await list(own)).passkeys).toHaveLength(1);
   });
@@ -181,8 +181,8 @@ describe('a new passkey', () => {
     const { clientDataJSON } = phone().create(second.options).response;
     const copied = { ...credential, response: { ...credential.response, clientDataJSON } };
     const answers = await Promise.all([
-      patiently(() => create({ challenge_id: first.challenge_id, credential }, one)),
-      patiently(() => create({ challenge_id: second.challenge_id, credential: copied }, two)),
+      create({ challenge_id: first.challenge_id, credential }, one),
+      create({ challenge_id: second.challenge_id, credential: copied }, two),
     ]);
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.map(statusAndCode)).toEqual([[409, 'ERR-PASSKEY-EXISTS']]);

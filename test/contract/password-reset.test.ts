@@ -6,7 +6,6 @@ import { codeOf, confirmReset, expire, makeResendDue, requestReset } from '../su
 import { insertInvite, refresh } from '../support/api/groups.ts';
 import { matchesSchema } from '../support/api/matches-schema.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { patiently } from '../support/http-client.ts';
 
 const newPassword = 'three wrong staples';
 const minute = 60_000;
@@ -185,7 +184,7 @@ describe('POST /auth/password-reset/resend', () => {
     const { email, user_id } = await registerAccount(api);
     const challengeId = await requestReset(api, email);
     await makeResendDue(api, challengeId);
-    const all = await Promise.all(Array.from({ length: 8 }, () => patiently(() => resend(challengeId))));
+    const all = await Promise.all(Array.from({ length: 8 }, () => resend(challengeId)));
     expect(all.filter(({ status }) => status === 202)).toHaveLength(1);
     expect(all.filter(({ status }) => status === 429)).toHaveLength(7);
     expect(await typesOf(user_id)).toEqual(['registered', 'code_requested', 'code_requested']);

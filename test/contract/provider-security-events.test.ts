@@ -1,5 +1,4 @@
 import { hash, randomUUID } from 'node:crypto';
-import { defaultDeadlineMs } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 // Loaded later otherwise, by one of the tests.
 import '../../services/api/src/security/providers/verify-security-event-token.ts';
@@ -29,11 +28,11 @@ import {
 } from '../support/api/providers.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, stepUpBy } from '../support/api/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
+import type { Answer } from '../support/http-client.ts';
 import { authctl } from '../support/processes/authctl.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { withFailPoint } from '../support/stores/fail-point.ts';
-import { testEnvironment } from '../support/test-environment.ts';
+import { patienceMs, testEnvironment } from '../support/test-environment.ts';
 
 /** Name of the other pod's connections, whose commands can be held back. */
 const appName = 'provider-notices';
@@ -294,7 +293,7 @@ describe('a security event token of Apple', () => {
     const { person, user_id } = await registered();
     const payload = await signSecurityEventToken({ type: 'consent-revoked', sub: person.sub });
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => patiently(() => postSecurityEventToken(at % 2 ? api : other, payload))),
+      Array.from({ length: 20 }, (_, at) => postSecurityEventToken(at % 2 ? api : other, payload)),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect((await purposesOf(user_id)).filter((purpose) => purpose === 'provider_notice')).toHaveLength(1);
@@ -315,7 +314,7 @@ describe('a security event token of Apple', () => {
       const sent = sendSecurityEvent(other, { type: 'email-disabled', sub: person.sub });
       await entered();
       // The time for further commits is over.
-      passedMs = defaultDeadlineMs;
+      passedMs = patienceMs;
       return sent;
     }).finally(() => clock.mockRestore());
     expect([status, (await stored(user_id))?.identities]).toMatchObject([200, [{ relay_off_at: expect.any(Date) }]]);

@@ -28,7 +28,7 @@ import {
 import { codeAt, completeLogin, switchOn } from '../support/api/second-factor.ts';
 import { confirmStepUp, stepUp, stepUpByMail } from '../support/api/step-up.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
+import type { Answer } from '../support/http-client.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { uniqueName } from '../support/test-environment.ts';
 
@@ -358,7 +358,7 @@ describe('a person without an account', () => {
     const person = newPerson();
     const proofs = await Promise.all(Array.from({ length: 6 }, () => provePerson(api, person)));
     const answers = await Promise.all(
-      proofs.map((proof) => patiently(() => api.logInByProvider({ provider: 'office', ...proof, ...newHome }))),
+      proofs.map((proof) => api.logInByProvider({ provider: 'office', ...proof, ...newHome })),
     );
     expect(answers.map(({ status }) => status).filter((status) => status !== 201)).toEqual(Array(5).fill(200));
     expect(await byEmail(person.email)).toBe(1);
@@ -367,7 +367,7 @@ describe('a person without an account', () => {
   test('simultaneous registrations of persons with one email address make one account', async () => {
     const { email } = newPerson();
     const people = Array.from({ length: 10 }, () => newPerson({ email }));
-    const answers = await Promise.all(people.map((person) => patiently(() => logInByProvider(api, person, newHome))));
+    const answers = await Promise.all(people.map((person) => logInByProvider(api, person, newHome)));
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.map(statusAndCode)).toEqual(Array(9).fill([409, 'ERR-ACCOUNT-LINK-REQUIRED']));
     expect(await byEmail(email)).toBe(1);

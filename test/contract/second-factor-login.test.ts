@@ -18,7 +18,7 @@ import {
   wrongCodeFor,
 } from '../support/api/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
+import type { Answer } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
 
 const log = recordLog('api');
@@ -147,7 +147,7 @@ describe('a login to an account whose second factor is on', () => {
     const { email, user_id, recovery_codes } = await account();
     const challenges = [await beginLogin(api, email), await beginLogin(api, email), await beginLogin(api, email)];
     const fields = { method: 'recovery_code', code: recovery_codes[0] };
-    const answers = await Promise.all(challenges.map((each) => patiently(() => completeLogin(api, each, fields))));
+    const answers = await Promise.all(challenges.map((each) => completeLogin(api, each, fields)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 403, 403]);
     expect(await sessionsOf(user_id)).toBe(2);
   });

@@ -16,7 +16,7 @@ import {
 } from '../support/api/second-factor.ts';
 import { challengeStepUp, confirmStepUp } from '../support/api/step-up.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
+import type { Answer } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
 
 const log = recordLog('api');
@@ -184,7 +184,7 @@ describe('a confirmation', () => {
     const session = await newSession(api);
     const first = await beginTotp(api, session);
     const body = { factor_id: first.factor_id, code: codeAt(first.secret, now()) };
-    const both = await Promise.all([1, 2].map(() => patiently(() => confirm(session, body))));
+    const both = await Promise.all([1, 2].map(() => confirm(session, body)));
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 410]);
     const other = await newSession(api);
     const late = await beginTotp(api, other);

@@ -13,7 +13,6 @@ import {
 } from '../support/api/second-factor.ts';
 import { askStepUp, challengeStepUp, confirmStepUp, stepUp, stepUpByMail } from '../support/api/step-up.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { patiently } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
 import { createStoppableClock } from '../support/stoppable-clock.ts';
 
@@ -48,7 +47,7 @@ describe('a step-up token', () => {
     const session = await newSession(api);
     const step_up_token = await stepUp(api, session, 'password');
     const change = () => api.changePassword({ step_up_token, new_password: 'three wrong staples' }, bearer(session));
-    const answers = await Promise.all(Array.from({ length: 20 }, () => patiently(change)));
+    const answers = await Promise.all(Array.from({ length: 20 }, change));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
@@ -320,7 +319,7 @@ describe('a step-up while the second factor is on', () => {
       const challenge = await challengeStepUp(timed, account, 'export');
       const [code, other = ''] = [codeAt(account.secret, ms, 1), ...account.recovery_codes];
       const confirm = (fields: object) => confirmStepUp(timed, account, challenge, { method: 'totp', ...fields });
-      const answers = await Promise.all(Array.from({ length: 5 }, () => patiently(() => confirm({ code }))));
+      const answers = await Promise.all(Array.from({ length: 5 }, () => confirm({ code })));
       ms += 59_000;
       answers.push(await confirm({ code }));
       expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
@@ -342,7 +341,7 @@ describe('a step-up while the second factor is on', () => {
     const account = await guardedAccount(api);
     const challenge = await challengeStepUp(api, account, 'export');
     const confirm = (code: string) => confirmStepUp(api, account, challenge, { method: 'recovery_code', code });
-    const answers = await Promise.all(account.recovery_codes.slice(0, 5).map((code) => patiently(() => confirm(code))));
+    const answers = await Promise.all(account.recovery_codes.slice(0, 5).map((code) => confirm(code)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 410, 410, 410, 410]);
     expect((await api.collections.users.findOne({ _id: account.user_id }))?.recovery_codes).toHaveLength(9);
   });

@@ -49,7 +49,7 @@ const views: readonly (readonly [path: string, heading: string, text: string])[]
 
   beforeAll(async () => {
     [server, browser] = await Promise.all([servePage(), launchChromium()]);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -113,20 +113,16 @@ const views: readonly (readonly [path: string, heading: string, text: string])[]
     ['in light colours', { colorScheme: 'light' }],
     ['in dark colours', { colorScheme: 'dark' }],
     ['at a phone’s width', { viewport: { width: 390, height: 844 } }],
-  ] as const)(
-    'every view is accessible %s, and nothing sticks out',
-    async (_, options) => {
-      await open('/', options);
-      for (const [path, heading, text] of views) {
-        await page.goto(path);
-        await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
-        await see(text);
-        await assertAccessible();
-        expect([path, await isWithin()]).toEqual([path, true]);
-      }
-    },
-    120_000,
-  );
+  ] as const)('every view is accessible %s, and nothing sticks out', async (_, options) => {
+    await open('/', options);
+    for (const [path, heading, text] of views) {
+      await page.goto(path);
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+      await see(text);
+      await assertAccessible();
+      expect([path, await isWithin()]).toEqual([path, true]);
+    }
+  });
 
   test('every view speaks Russian to a reader of Russian, and no text is missing', async () => {
     await open('/', { locale: 'ru' });
@@ -381,7 +377,7 @@ const views: readonly (readonly [path: string, heading: string, text: string])[]
       const planned = callsOf('POST /api/plans').map(({ body }) => (body as { action: string }).action);
       expect([...new Set(planned)].sort()).toEqual([...actionNames].sort());
       expect(callsOf('POST /api/actions')).toEqual([]);
-    }, 120_000);
+    });
 
     test('an action says what will happen, asks the service’s own question, and shows the result', async () => {
       await open(accountPath);

@@ -4,7 +4,7 @@ import { expectSound } from '../support/api/groups.ts';
 import { course, type Step, takeStep, tour } from './account-commands.ts';
 import { type AccountFixture, openAccountFixture } from './account-fixture.ts';
 import { finish } from './account-settle.ts';
-import { begin, Outage } from './account-world.ts';
+import { begin } from './account-world.ts';
 import { newSeeds } from './new-seeds.ts';
 import { showProgress } from './progress.ts';
 
@@ -23,28 +23,14 @@ afterAll(async () => {
   await fixture.close();
 });
 
-/** Walks the course, anew with another account if the machine stalled, at most three times. */
-async function walk(steps: readonly Step[], attempt = 1): Promise<void> {
-  try {
-    await walkOnce(steps);
-  } catch (error) {
-    if (!(error instanceof Outage) || attempt === 3) throw error;
-    await walk(steps, attempt + 1);
-  }
-}
-
-async function walkOnce(steps: readonly Step[]): Promise<void> {
+async function walk(steps: readonly Step[]): Promise<void> {
   const world = await begin(fixture, figures);
   for (const step of steps) await takeStep(world, step);
   await finish(world);
   courses += 1;
 }
 
-test(
-  'every change of an account ends its sessions and streams, whatever comes at the same time',
-  () => walk(tour),
-  300_000,
-);
+test('every change of an account ends its sessions and streams, whatever comes at the same time', () => walk(tour));
 
 test(
   'whatever happens to an account at the same time: sessions, credentials and streams are the model’s',

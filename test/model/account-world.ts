@@ -127,13 +127,6 @@ export async function begin(fixture: AccountFixture, figures: Map<string, number
   return world;
 }
 
-/**
- * Thrown if a store was too slow for an operation: whether that took effect is not known, so the model knows no more.
- */
-export class Outage extends Error {
-  override readonly name = 'Outage';
-}
-
 /** An operation, and the request that carries it out. */
 export interface Planned {
   readonly operation: Operation;
@@ -168,7 +161,6 @@ export async function take(world: World, planned: readonly Planned[]): Promise<v
     const what = `${operation.kind}${done.length > 1 ? ', raced' : ''}: ${outcome.replace(/^(200|202).*/, '$1')}`;
     world.figures.set(what, (world.figures.get(what) ?? 0) + 1);
   }
-  if (done.some(({ outcome }) => outcome.startsWith('503 '))) throw new Outage(world.story.join('\n'));
   const seen = await look(world);
   const explained = distinct(world.accounts.flatMap((account) => explain(account, done)));
   const same = explained.filter((account) => JSON.stringify(shownOf(account)) === JSON.stringify(seen));

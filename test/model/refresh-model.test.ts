@@ -25,7 +25,7 @@ import { newSessionModel } from './session-model.ts';
 /** Seconds for random courses of each kind; `npm run test:long model` asks for more. */
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
-const timeoutMs = 120_000 + seconds * 2_000;
+const timeoutMs = 300_000 + seconds * 2_000;
 
 const ownerKey = newDeviceKey();
 const thiefKey = newDeviceKey();

@@ -51,5 +51,5 @@ test(
     await fc.assert(property, { numRuns, ...nextSeed(), endOnFailure: isSuite });
     expect(figures.runs).toBeGreaterThanOrEqual(numRuns);
   },
-  120_000 + numRuns * 10_000,
+  300_000 + numRuns * 10_000,
 );

@@ -1,5 +1,5 @@
 import type { TestApi } from '../support/api/test-api.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
+import type { Answer } from '../support/http-client.ts';
 
 /** Number of requests of a flood: 200 unless `FLOOD_REQUESTS` says 1000 (`npm run test:long codes`). */
 const floodRequests = Number(process.env.FLOOD_REQUESTS || 200);
@@ -20,7 +20,7 @@ export async function flood(
     const burst = Array.from({ length: Math.min(atOnce, count - answers.length) }, (_, at) => answers.length + at);
     answers.push(...(await Promise.all(burst.map(sendNumber))));
   }
-  return [...answers, await patiently(() => sendNumber(count))];
+  return [...answers, await sendNumber(count)];
 }
 
 /** Returns the ids of the sessions that answers have opened. */

@@ -101,7 +101,7 @@ beforeAll(async () => {
       return { surface, attack, done: exchange(surface.port, attack.bytes, { waitMs }) };
     }),
   );
-}, 180_000);
+});
 
 afterAll(async () => {
   for (const { clients } of slow ?? []) clients.stop();

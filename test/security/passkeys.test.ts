@@ -13,7 +13,7 @@ import {
   stepUpByPasskey,
 } from '../support/api/passkeys.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
+import type { Answer } from '../support/http-client.ts';
 import { withFailPoint } from '../support/stores/fail-point.ts';
 import { testEnvironment } from '../support/test-environment.ts';
 import { flood, othersIn, sessionsIn } from './flood.ts';
@@ -62,7 +62,7 @@ describe('one assertion', () => {
     const { authenticator } = await addPasskey(api, await newSession(api));
     const body = { ...(await passkeyLogin(api, authenticator)), device_id: randomUUID() };
     const pods = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? api : other));
-    const answers = await Promise.all(pods.map((pod) => patiently(() => post(pod, body))));
+    const answers = await Promise.all(pods.map((pod) => post(pod, body)));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect(new Set(answers.map(({ json }) => json.data.refresh_token)).size).toBe(1);
   });
@@ -113,10 +113,7 @@ describe('a squatter, who has registered an email address of another person', ()
     const { authenticator } = await addPasskey(api, squatter);
     const body = await passkeyLogin(api, authenticator);
     const challenge_id = await requestReset(api, squatter.email);
-    const [reset, login] = await Promise.all([
-      patiently(() => confirmReset(api, challenge_id)),
-      patiently(() => post(other, body)),
-    ]);
+    const [reset, login] = await Promise.all([confirmReset(api, challenge_id), post(other, body)]);
     expect(reset.status).toBe(200);
     const live = await api.collections.sessions.countDocuments({ user_id: squatter.user_id, is_revoked: false });
     expect([live, [200, 403, 410].includes(login.status)]).toEqual([0, true]);
@@ -144,7 +141,7 @@ describe('the last credential', () => {
     );
     const answers = await Promise.all(
       passkeys.map(({ passkey_id }, at) =>
-        patiently(() => deletePasskey(at === 0 ? api : other, own, passkey_id, { step_up_token: tokens[at] })),
+        deletePasskey(at === 0 ? api : other, own, passkey_id, { step_up_token: tokens[at] }),
       ),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);

@@ -6,16 +6,14 @@ import { confirmChange } from '../support/api/codes.ts';
 import { demandLink, linkIdentity, logInByProvider, newPerson } from '../support/api/providers.ts';
 import { codeAt, guardedAccount, stepUpBy } from '../support/api/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { patiently } from '../support/http-client.ts';
 
 /** Two apis with one database and one Redis. */
 let apis: readonly [TestApi, TestApi];
 let shiftMs = 0;
 const now = () => Date.now() + shiftMs;
 beforeAll(async () => {
-  const overrides = { now, limitTimeoutMs: 60_000 };
-  const api = await startTestApi({ TRUST_PROXY_HOPS: '1' }, overrides);
-  apis = [api, await api.beside({}, overrides)];
+  const api = await startTestApi({ TRUST_PROXY_HOPS: '1' }, { now });
+  apis = [api, await api.beside({}, { now })];
 });
 afterAll(async () => {
   await apis[0].close();
@@ -54,7 +52,7 @@ test('a thief with an identity of his own gets at most 100 verdicts on the passw
 
   /** Tries a wrong password by each path, in a session of a new device or of the owner's. */
   async function attack(device_id: string): Promise<number> {
-    const thief = await patiently(() => logInByProvider(client(), timed(person), { device_id }));
+    const thief = await logInByProvider(client(), timed(person), { device_id });
     const caller = bearer(thief.json.data);
     const link_challenge_id = await demandLink(client(), timed(newPerson({ email })));
     const purpose = { purpose: 'export' };

@@ -12,7 +12,6 @@ import {
 } from '../support/api/providers.ts';
 import { challengeStepUp, confirmStepUp } from '../support/api/step-up.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { patiently } from '../support/http-client.ts';
 import { flood, othersIn, sessionsIn } from './flood.ts';
 
 /** Rounds of a race: 3 unless `CODE_RACE_ROUNDS` says 50. */
@@ -50,9 +49,7 @@ test('one person who registers many times at once gets one account, and each reg
   const person = newPerson();
   const proofs = await Promise.all(Array.from({ length: 20 }, () => provePerson(api, person)));
   const answers = await Promise.all(
-    proofs.map((proof, at) =>
-      patiently(() => (at % 2 ? api : other).logInByProvider({ provider: 'office', ...proof, ...newHome })),
-    ),
+    proofs.map((proof, at) => (at % 2 ? api : other).logInByProvider({ provider: 'office', ...proof, ...newHome })),
   );
   const failed = answers.filter(({ status }) => status !== 200 && status !== 201);
   expect(failed.map(({ text }) => text)).toEqual([]);
@@ -63,9 +60,7 @@ test('one person who registers many times at once gets one account, and each reg
 test('one person whom many accounts link at once is linked to one', async () => {
   const person = newPerson();
   const sessions = await Promise.all(Array.from({ length: 10 }, () => newSession(api)));
-  const answers = await Promise.all(
-    sessions.map((session, at) => patiently(() => linkIdentity(at % 2 ? api : other, session, person))),
-  );
+  const answers = await Promise.all(sessions.map((session, at) => linkIdentity(at % 2 ? api : other, session, person)));
   const statuses = answers.map(({ status }) => status).toSorted();
   expect(statuses).toEqual([201, ...Array(9).fill(409)]);
   const holders = { identities: { $elemMatch: { provider: 'office', sub: person.sub } } };
@@ -85,8 +80,8 @@ test('the last credential stays, also if a passkey and an identity are removed a
     const [forPasskey, forIdentity] = [await tokenFor('passkeys'), await tokenFor('identities')];
     await revokePassword(api, session);
     const answers = await Promise.all([
-      patiently(() => deletePasskey(api, session, passkey_id, forPasskey)),
-      patiently(() => unlinkIdentity(other, session, identity_id, forIdentity)),
+      deletePasskey(api, session, passkey_id, forPasskey),
+      unlinkIdentity(other, session, identity_id, forIdentity),
     ]);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const user = await api.collections.users.findOne({ _id: session.user_id });

@@ -70,17 +70,6 @@ export async function send(base: string, { method = 'POST', headers, body, ...he
   return { ...answer, json: isJson ? JSON.parse(answer.text) : undefined };
 }
 
-/**
- * Sends a request anew at once while the answer is 503. On a busy machine a login may have to wait too long for the
- * others of its account.
- */
-export async function patiently(sendOnce: () => Promise<Answer>): Promise<Answer> {
-  for (let tries = 1; ; tries += 1) {
-    const answer = await sendOnce();
-    if (answer.status !== 503 || tries === 20) return answer;
-  }
-}
-
 /** Returns the answer to a GET without headers. */
 export const get = (base: string, path = ''): Promise<Answer> => send(base, { method: 'GET', path });
 

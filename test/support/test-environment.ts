@@ -1,6 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { requestLimits } from '../../services/api/src/limits/limits-table.ts';
 
+/** Milliseconds that services in a test wait for a store, unless the test is about that. Only a hang takes longer. */
+export const patienceMs = 60_000;
+
+/** Options of clients of MongoDB with which no stall of a machine fails a request. */
+export const patientOptions = ['connectTimeoutMS', 'serverSelectionTimeoutMS', 'socketTimeoutMS', 'waitQueueTimeoutMS']
+  .map((name) => `${name}=${patienceMs}`)
+  .join('&');
+
+/** Returns the URL of a MongoDB behind a proxy. */
+export const mongodbAt = (port: number) => `mongodb://127.0.0.1:${port}/?directConnection=true&${patientOptions}`;
+
 /** Returns the URLs of the shared servers of the test run, which the global set-up has set. */
 export function testEnvironment(): { mongodbUri: string; redisUrl: string; keysDir: string } {
   const { TEST_MONGODB_URI, TEST_REDIS_URL, TEST_KEYS_DIR } = process.env;

@@ -35,6 +35,7 @@ import { type AppDeps, createApp } from './app.ts';
 import { composeOperations } from './compose/operations.ts';
 import { createRegistry, type Registry } from './compose/registry.ts';
 import { composeSecurity, type Security, type TestOverrides } from './compose/security.ts';
+import { usualWaits, type Waits } from './compose/waits.ts';
 import { composeWarmUp } from './compose/warm-up-parts.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
 import { createHttpServer, type HttpServer, retireMs } from './http/http-server.ts';
@@ -54,8 +55,7 @@ export interface ApiParts extends ServiceParts {
 
 /** Overrides for tests. */
 export interface ApiTestOverrides extends TestOverrides {
-  /** Milliseconds for which a request waits for its limits if Redis hangs. */
-  readonly limitTimeoutMs?: number;
+  readonly waits?: Partial<Waits>;
   /** Limit for the warm-up, in milliseconds. 0 leaves it out. */
   readonly warmUpLimitMs?: number;
   readonly build?: Build;
@@ -71,19 +71,19 @@ function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
   return new MongoClient(config.MONGODB_URI, mongoOptions('auth-api', config.MONGODB_URI));
 }
 
-function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: number): RedisClient {
+function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs: number): RedisClient {
   const redis = openRedis(config, failFastOptions(commandTimeoutMs));
   redis.on('error', (error) => logger.warn({ err: explainRedisError(error, config) }, 'Redis connection failed'));
   return redis;
 }
 
-function openConnections(config: ApiConfig, logger: Logger, { limitTimeoutMs = 250 }: ApiTestOverrides): Connections {
+function openConnections(config: ApiConfig, logger: Logger, waits: Waits): Connections {
   // Events have a connection of their own, because a burst of them must not delay a close command.
-  const queueRedis = openConnection(config, logger);
+  const queueRedis = openConnection(config, logger, waits.redis);
   return {
     mongo: openMongo(config),
-    redis: openConnection(config, logger),
-    limitRedis: openConnection(config, logger, limitTimeoutMs),
+    redis: openConnection(config, logger, waits.redis),
+    limitRedis: openConnection(config, logger, waits.limits),
     queueRedis,
     queues: openQueues(config, queueRedis, logger),
   };
@@ -110,11 +110,12 @@ export async function compose(
   const metrics = createApiMetrics(context.metrics, [...readProviders(config.IDENTITY_PROVIDERS).keys()]);
   // Key files are read first, so that a problem with them is reported before any connection is open.
   const security = await composeSecurity(config, metrics, logger, { ...overrides, now, hostNow });
-  const connections = openConnections(config, logger, overrides);
+  const waits = { ...usualWaits, ...overrides.waits };
+  const connections = openConnections(config, logger, waits);
   const collections = collectionsOf(connections.mongo.db(config.MONGODB_DATABASE));
-  const transaction = createTransactionRunner(connections.mongo, transactionHooks(metrics));
+  const transaction = createTransactionRunner(connections.mongo, transactionHooks(metrics), waits.transaction);
   const stores = { ...createStores(collections, transaction, () => new Date(now())), transaction };
-  const registry = createRegistry({ config, logger, metrics, security, stores, connections, now, hostNow });
+  const registry = createRegistry({ config, logger, metrics, security, stores, connections, waits, now, hostNow });
   const keys = redisKeys(config.KEY_PREFIX);
   const measured = { now, hostNow, onMeasured: context.metrics.setClockAhead };
   const { reporter, admission } = composePresence(

@@ -75,7 +75,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     port = String(env.LOCAL_SUBSCRIBER_PORT);
     consolePort = String(env.CONSOLE_PORT);
     browser = await launchChromium();
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

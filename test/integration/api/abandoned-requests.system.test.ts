@@ -8,7 +8,7 @@ import { logIn, newSession, password, registerAccount } from '../../support/api/
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import { openSocket } from '../../support/gateway/raw-connection.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
-import { testEnvironment } from '../../support/test-environment.ts';
+import { mongodbAt, testEnvironment } from '../../support/test-environment.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   api = await fixture.start();
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   const { port } = new URL(proxy.url);
-  const env = { MONGODB_URI: `mongodb://127.0.0.1:${port}/?directConnection=true` };
+  const env = { MONGODB_URI: mongodbAt(Number(port)) };
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   slow = await fixture.start(env, createLogger({ service: 'api', level: 'debug', destination }));
 });

@@ -9,6 +9,7 @@ import { MongoClient } from 'mongodb';
 import { logIn, newEmail, newSession, password } from '../../support/api/accounts.ts';
 import { bearer, drive } from '../../support/api/api-driver.ts';
 import { accept, insertInvite, joinByInvite, leave, removeMember } from '../../support/api/groups.ts';
+import { patient } from '../../support/api/test-api.ts';
 import { type Answer, type SentRequest, send } from '../../support/http-client.ts';
 import { serviceEnvironment } from '../../support/service-environment.ts';
 import { cheapHashes, testEnvironment, uniqueName } from '../../support/test-environment.ts';
@@ -31,8 +32,7 @@ beforeAll(async () => {
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   // The audit log is written even if the log's level is `error`.
   const logger = createLogger({ service: 'api', level: 'error', destination });
-  // Without the time-out a machine that stalls would count in memory.
-  const api = await compose({ config, logger, metrics }, { now: () => time, limitTimeoutMs: 3_600_000 });
+  const api = await compose({ config, logger, metrics }, { now: () => time, waits: patient });
   await api.start();
   base = `http://127.0.0.1:${api.address().port}`;
   stop = async () => {

@@ -15,7 +15,7 @@ import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { completeDenyListOf } from '../../support/gateway/gateway-fixture.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
-import { testEnvironment } from '../../support/test-environment.ts';
+import { mongodbAt, testEnvironment } from '../../support/test-environment.ts';
 
 let api: TestApi;
 /** An api of the same deployment that reaches MongoDB through `proxy`. */
@@ -24,7 +24,7 @@ let proxy: HoldingProxy;
 beforeAll(async () => {
   api = await startTestApi();
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
-  const MONGODB_URI = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
+  const MONGODB_URI = mongodbAt(proxy.port);
   slow = await api.beside({ MONGODB_URI });
 });
 afterAll(async () => {

@@ -99,7 +99,7 @@ describe('the limits of logins and a failing Redis', () => {
   beforeAll(async () => {
     folder = await openGuardedFolder('limits');
     redis = await startRedis({ dir: folder.dir, log: () => undefined, onSpawn: folder.watch });
-    own = await startTestApi({ ...cheap, REDIS_URL: redis.url }, { limitTimeoutMs: 250 });
+    own = await startTestApi({ ...cheap, REDIS_URL: redis.url }, { waits: {} });
   });
   afterAll(async () => {
     await own.close();

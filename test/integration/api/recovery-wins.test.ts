@@ -15,7 +15,6 @@ import {
 import { accept, expectSound, insertInvite, joinByInvite, leave, removeMember } from '../../support/api/groups.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { authctl } from '../../support/processes/authctl.ts';
-import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
 import { startRefreshStorm } from './recovery/refresh-storm.ts';
 import { type SeededSession, seedSessions } from './recovery/seed-sessions.ts';
 
@@ -170,7 +169,7 @@ async function inAStorm({ victim, act, survivors }: Attempt, refreshing = api): 
   const begin = performance.now();
   const conflicts = () => api.metric('auth_transaction_retries_total', { kind: 'work' });
   const before = await conflicts();
-  const status = await withoutDeadlines(() => act(stormed));
+  const status = await act(stormed);
   const took = performance.now() - begin;
   const met = (await conflicts()) - before;
   const live = { user_id: victim.user_id, is_revoked: false, _id: { $in: stormed.map((one) => one.session_id) } };
@@ -213,7 +212,7 @@ describe('operations while the account’s sessions are refreshed as fast as the
       if (tries >= 10) console.log(`${name}: p50 ${at(0.5)}, p99 ${at(0.99)}, most ${at(1)} ms of ${tries}`);
       await expectSound(api);
     },
-    Math.max(120_000, tries * 30_000),
+    Math.max(300_000, tries * 30_000),
   );
 });
 
@@ -228,5 +227,4 @@ test.each([-300, -2.5, -1.5, 1.5, 2.5, 300])(
       await other.close();
     }
   },
-  120_000,
 );

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, password } from '../../support/api/accounts.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/processes/authctl.ts';
 import { startHoldingProxy } from '../../support/stores/holding-proxy.ts';
-import { testEnvironment } from '../../support/test-environment.ts';
+import { mongodbAt, testEnvironment } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
@@ -84,7 +84,7 @@ describe('user delete', () => {
     const { user_id } = await newSession(fixture);
     const proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
     try {
-      const env = { ...options.env, MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` };
+      const env = { ...options.env, MONGODB_URI: mongodbAt(proxy.port) };
       proxy.dropReplyTo('commitTransaction');
       const run = await authctl(['user', 'delete', user_id, ...why, '--yes'], { env });
       expect([run.exitCode, proxy.dropped()]).toEqual([0, 1]);

@@ -16,7 +16,7 @@ import {
 import type { TestApi } from '../../support/api/test-api.ts';
 import { authctl } from '../../support/processes/authctl.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
-import { testEnvironment } from '../../support/test-environment.ts';
+import { mongodbAt, testEnvironment } from '../../support/test-environment.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 let fixture: OperatorFixture;
@@ -74,7 +74,7 @@ describe('a login that has found its device trusted', () => {
   let proxy: HoldingProxy;
   beforeAll(async () => {
     proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
-    const MONGODB_URI = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
+    const MONGODB_URI = mongodbAt(proxy.port);
     slow = await fixture.api.beside({ MONGODB_URI });
   });
   afterAll(async () => {

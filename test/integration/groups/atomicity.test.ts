@@ -12,8 +12,7 @@ import {
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { type FailCommand, withFailPoint } from '../../support/stores/fail-point.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
-import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
-import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
+import { mongodbAt, testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const appName = uniqueName();
 
@@ -23,7 +22,7 @@ let proxy: HoldingProxy;
 beforeAll(async () => {
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   // Connects through the proxy only, because the replica set's member addresses would bypass it.
-  const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
+  const uri = `${mongodbAt(proxy.port)}&appName=${appName}`;
   api = await startTestApi({ MONGODB_URI: uri });
 });
 afterEach(() => expectSound(api));
@@ -112,7 +111,7 @@ describe('a change of group whose commit loses its reply', () => {
     const fixture = await newFixture();
     const before = proxy.dropped();
     proxy.dropReplyTo('commitTransaction');
-    expect((await withoutDeadlines(() => accept(api, fixture.owner, fixture.invite))).status).toBe(200);
+    expect((await accept(api, fixture.owner, fixture.invite)).status).toBe(200);
     expect(proxy.dropped()).toBe(before + 1);
     await expectMoved(fixture);
   });
@@ -128,7 +127,7 @@ describe('a change of group whose commit loses its reply', () => {
     };
     const answer = await withFailPoint(api.mongo, { skip: 1 }, second, () => {
       proxy.dropReplyTo('commitTransaction');
-      return withoutDeadlines(() => accept(api, fixture.owner, fixture.invite));
+      return accept(api, fixture.owner, fixture.invite);
     });
     expect(answer.status).toBe(200);
     await expectMoved(fixture);

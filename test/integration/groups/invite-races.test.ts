@@ -6,10 +6,9 @@ import { confirmReset, requestReset } from '../../support/api/codes.ts';
 import { accept, expectSound, joinByInvite, leave, refresh, removeMember } from '../../support/api/groups.ts';
 import { joinBy, newInvite } from '../../support/api/invites.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
-import { type Answer, patiently } from '../../support/http-client.ts';
+import type { Answer } from '../../support/http-client.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';
-import { withoutDeadlines } from '../../support/stores/without-deadlines.ts';
-import { testEnvironment } from '../../support/test-environment.ts';
+import { mongodbAt, testEnvironment } from '../../support/test-environment.ts';
 
 const daySeconds = 86_400;
 
@@ -22,7 +21,7 @@ let ahead = 0;
 beforeAll(async () => {
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   api = await startTestApi();
-  const uri = `mongodb://127.0.0.1:${new URL(proxy.url).port}/?directConnection=true`;
+  const uri = mongodbAt(Number(new URL(proxy.url).port));
   held = await api.beside({ MONGODB_URI: uri }, { now: () => Date.now() + ahead });
 });
 afterEach(() => expectSound(api));
@@ -53,19 +52,17 @@ async function newOffice(): Promise<TokenPair> {
 /**
  * Returns the held pod's answer. `meanwhile` runs after the pod has sent `text` to MongoDB, and before it gets a reply.
  */
-function heldAt(text: string, work: () => Promise<Answer>, meanwhile: () => Promise<void>): Promise<Answer> {
-  return withoutDeadlines(async () => {
-    proxy.hold(text);
-    try {
-      const answer = work();
-      await waitUntil(async () => proxy.held() > 0, { what: `${text} to be held`, timeoutMs: 60_000, intervalMs: 5 });
-      await meanwhile();
-      proxy.release();
-      return await answer;
-    } finally {
-      proxy.release();
-    }
-  });
+async function heldAt(text: string, work: () => Promise<Answer>, meanwhile: () => Promise<void>): Promise<Answer> {
+  proxy.hold(text);
+  try {
+    const answer = work();
+    await waitUntil(async () => proxy.held() > 0, { what: `${text} to be held`, timeoutMs: 60_000, intervalMs: 5 });
+    await meanwhile();
+    proxy.release();
+    return await answer;
+  } finally {
+    proxy.release();
+  }
 }
 
 /** Waits until the other pod has tried a transaction again. */
@@ -101,8 +98,7 @@ describe('a revocation of an invite', () => {
     // All joins that got 2xx were decided before the revocation was answered.
     expect((await stored(token))?.uses).toBe(usesThen);
     expect(countOf(answers, 201) + countOf(answers, 200)).toBe(usesThen);
-    // 503 means that the group was busy for 5 s, for example because the machine stalled.
-    expect(countOf(answers, 410) + countOf(answers, 503)).toBe(answers.length - usesThen);
+    expect(countOf(answers, 410)).toBe(answers.length - usesThen);
     const home_group_id = owner.home_group_id;
     expect(await api.collections.users.countDocuments({ home_group_id })).toBe(usesThen + 1);
   });
@@ -290,9 +286,7 @@ describe('the creation of an invite', () => {
     if (invite === null) throw new Error('no invite');
     const others = Array.from({ length: 96 }, () => ({ ...invite, _id: crypto.randomUUID() }));
     await api.collections.invites.insertMany(others);
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, i) => patiently(() => create(owner, i % 2 ? held : api))),
-    );
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => create(owner, i % 2 ? held : api)));
     expect([countOf(answers, 201), countOf(answers, 409)]).toEqual([3, 9]);
     const { home_group_id } = owner;
     expect(await api.collections.invites.countDocuments({ home_group_id })).toBe(100);

@@ -30,8 +30,7 @@ test('fifty simultaneous joins over two pods for the last three places of a grou
   const joins = movers.flatMap((mover, i) => [accept(podFor(i), mover, invite), joinBy(podFor(i + 1), invite)]);
   const statuses = (await Promise.all(joins)).map(({ status }) => status);
   expect(statuses.filter((status) => status < 300)).toHaveLength(places);
-  // 503 means that the group was busy for 5 s, for example because the machine stalled.
-  expect(statuses.filter((status) => status >= 300 && status !== 410 && status !== 503)).toEqual([]);
+  expect(statuses.filter((status) => status >= 300 && status !== 410)).toEqual([]);
 
   const registered = statuses.filter((status) => status === 201).length;
   expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({ member_count: places + 1 });

@@ -21,7 +21,7 @@ import {
   removeMember,
 } from '../../support/api/groups.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
-import { type Answer, patiently } from '../../support/http-client.ts';
+import type { Answer } from '../../support/http-client.ts';
 
 /** Number of runs of each race, because chance decides the winner. `RACE_ROUNDS` sets another number. */
 const rounds = Number(process.env.RACE_ROUNDS ?? 4);
@@ -37,7 +37,7 @@ afterAll(() => api.close());
 
 /** Returns the api for a client that repeats what got 503: on a busy machine a request may wait too long for others. */
 function patient(given: TestApi): TestApi {
-  return { ...given, ...drive((request) => patiently(() => given.send(request))) };
+  return { ...given, ...drive((request) => given.send(request)) };
 }
 
 async function repeat(race: () => Promise<void>): Promise<void> {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { createAnnounce } from '../../../services/api/src/announcements/announce.ts';
 import { type GatewayFixture, openGatewayFixture } from '../../support/gateway/gateway-fixture.ts';
+import { patienceMs } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 
 let fixture: GatewayFixture;
@@ -26,6 +27,7 @@ test('the other stream that a logout closes is closed by a logout, however the s
     denyList: fixture.denyList,
     logger: createLogger({ service: 'api', level: 'silent' }),
     onLost: () => undefined,
+    waitMs: patienceMs,
   });
   const end = { reason: 'SESSION_REVOKED', requestId: 'request-1', at: new Date(1_000) } as const;
   await announce({ sessionIds: ['tablet'], ...end, alsoClose: 'phone' });

@@ -18,8 +18,7 @@ import { type CallFixture, storeCalls } from './queries/store-calls.ts';
 import { type CallWatch, watchCalls } from './queries/watch-calls.ts';
 
 const sent = watchSentCommands();
-/** This process runs all services, so it may not look at its sockets for some seconds. Only a hang takes longer. */
-const MONGODB_URI = `${monitored(testEnvironment().mongodbUri)}&waitQueueTimeoutMS=60000`;
+const MONGODB_URI = monitored(testEnvironment().mongodbUri);
 const sentByHot = new Map<HotOperation, SentCommand[]>();
 let api: TestApi;
 let seen: Awaited<ReturnType<typeof found>>;

@@ -7,8 +7,16 @@ import { type Fixture, openFixture, quietLogger } from '../fixture.ts';
 import { shareHashThreads } from '../processes/shared-hash-threads.ts';
 import { runService } from '../running-service.ts';
 import type { Environment } from '../service-environment.ts';
-import { testEnvironment } from '../test-environment.ts';
+import { patienceMs, testEnvironment } from '../test-environment.ts';
 import { apiAt } from './api-driver.ts';
+
+/**
+ * The waits of an api in a test that is about something else: no stall of a machine refuses a request or counts limits
+ * in memory.
+ */
+export const patient = {
+  ...{ limits: patienceMs, redis: patienceMs, announcement: patienceMs, transaction: patienceMs },
+} satisfies ApiTestOverrides['waits'];
 
 /** An api in this process. */
 export type RunningApi = Awaited<ReturnType<typeof startApi>>;
@@ -29,11 +37,9 @@ export async function startApi(
 ) {
   const config = loadConfig(apiConfig, { env: { API_PORT: '0', ...env } });
   const metrics = createMetrics({ service: 'api' });
-  // Some tests start without Redis. Limits are counted in memory if Redis answers too slowly. With an hour, no stall of
-  // a machine changes counts. A warm-up would save no time here.
-  const upgradeTimes = { unknownMs: 500 };
-  const quick = { limitTimeoutMs: 3_600_000, warmUpLimitMs: 0, upgradeTimes, createHashThreads: shareHashThreads };
-  const api = await compose({ config, logger, metrics }, { ...quick, ...overrides });
+  // Some tests start without Redis. A warm-up would save no time here.
+  const quick = { warmUpLimitMs: 0, upgradeTimes: { unknownMs: 500 }, createHashThreads: shareHashThreads };
+  const api = await compose({ config, logger, metrics }, { waits: patient, ...quick, ...overrides });
   const { metric, close } = await runService(api, metrics);
   const redis = api.readiness.find(({ name }) => name === 'redis');
   const isReady = async () => (await redis?.run())?.reason === undefined;

@@ -3,6 +3,7 @@ import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeys, type Log, startMongo, startRedis } from '@auth-account/local-stack';
 import { openGuardedFolder } from '../processes/create-process-guard.ts';
+import { patientOptions } from '../test-environment.ts';
 
 export type TestServers = Awaited<ReturnType<typeof startTestServers>>;
 
@@ -49,7 +50,8 @@ export async function startTestServers(
     // None of the data is kept, and on a slow disk Redis would stall its clients while it writes the file.
     startRedis({ dir: join(folder.dir, 'redis'), extraArgs: ['--appendfsync', 'no'], log, onSpawn: folder.watch }),
   ]);
-  Object.assign(process.env, { TEST_MONGODB_URI: mongo.uri, TEST_REDIS_URL: redis.url, TEST_KEYS_DIR: keysDir });
+  const TEST_MONGODB_URI = `${mongo.uri}&${patientOptions}`;
+  Object.assign(process.env, { TEST_MONGODB_URI, TEST_REDIS_URL: redis.url, TEST_KEYS_DIR: keysDir });
   return {
     mongo,
     redis,

@@ -81,7 +81,7 @@ test.each(names)(
       { numRuns: Math.ceil(bodiesEach / batch) * (sampled.includes(name) ? 5 : 1), seed: seedOf(name) },
     );
   },
-  120_000 + 75 * bodiesEach,
+  300_000 + 75 * bodiesEach,
 );
 
 test('the generated bodies get past the first check, and as many were sent as planned', () => {

@@ -16,8 +16,10 @@ export interface TransactionRequest {
    * transaction has ended.
    */
   readonly hold?: SessionHold | undefined;
-  /** Milliseconds after which no further attempt starts, including the wait for the lock. Default: 5,000. */
+  /** Milliseconds after which no further attempt starts, including the wait for the lock. Default: the runner's. */
   readonly deadlineMs?: number;
+  /** Time from which the deadline counts, on the clock of `performance.now()`; the present time by default. */
+  readonly begunAt?: number;
   /**
    * Id of the group or user whose document many requests may want to write at the same time. A process runs
    * transactions with the same key one after another.
@@ -57,7 +59,7 @@ export interface TransactionHooks {
   readonly inSpan?: <T>(run: () => Promise<T>) => Promise<T>;
 }
 
-/** Milliseconds after which no further attempt starts, unless the request says otherwise. */
+/** Milliseconds after which no further attempt starts, unless the runner or the request says otherwise. */
 export const defaultDeadlineMs = 5_000;
 /** Maximum number of waiting transactions. More could not begin before the deadline. */
 const maximumWaiting = 1_000;
@@ -80,11 +82,17 @@ const maximumPauseMs = 1_000;
  * Throws what the work throws, the driver's error if the store remained unavailable, or `ERR-DEPENDENCY-UNAVAILABLE` if
  * too many transactions wait for one key or the wait takes too long.
  */
-export function createTransactionRunner(client: MongoClient, hooks: TransactionHooks = {}): RunTransaction {
+export function createTransactionRunner(
+  client: MongoClient,
+  hooks: TransactionHooks = {},
+  runnersDeadlineMs = defaultDeadlineMs,
+): RunTransaction {
   const { inSpan = (run) => run() } = hooks;
-  const inTurn = createKeyedLock({ waitMs: defaultDeadlineMs, maximumWaiting });
+  const inTurn = createKeyedLock({ waitMs: runnersDeadlineMs, maximumWaiting });
   return (work, request) => {
-    const { lockKey, isUrgent, deadlineMs = defaultDeadlineMs } = request;
+    const { lockKey, isUrgent, begunAt = performance.now() } = request;
+    const passedMs = performance.now() - begunAt;
+    const deadlineMs = Math.max(0, (request.deadlineMs ?? runnersDeadlineMs) - passedMs);
     const run = (leftMs: number) => inSpan(() => runAndReport(client, work, { ...request, deadlineMs: leftMs }, hooks));
     return lockKey === undefined ? run(deadlineMs) : inTurn(lockKey, run, { isUrgent, waitMs: deadlineMs });
   };

@@ -28,19 +28,19 @@ export interface AnnounceDeps {
   readonly logger: Logger;
   /** Called when an announcement is lost. */
   readonly onLost: () => void;
+  /** Milliseconds for which an answer waits for its announcement at most. */
+  readonly waitMs: number;
 }
 
-/** Milliseconds for which an answer waits for its announcement (docs/specification/logout.md, "Logout"). */
-const maximumWaitMs = 250;
-
 /**
- * Denies the sessions of a committed change and closes their streams. It waits for Redis for 250 ms at most and never
+ * Denies the sessions of a committed change and closes their streams. It waits for Redis for a limited time and never
  * fails. If an announcement is lost here, the worker repeats it from MongoDB.
  */
 export function createAnnounce({
   denyList,
   logger,
   onLost,
+  waitMs,
 }: AnnounceDeps): (announcement: Announcement) => Promise<void> {
   return async (announcement) => {
     const notified = denyList.denyAndClose(entriesOf(announcement)).catch((error: unknown) => {
@@ -48,7 +48,7 @@ export function createAnnounce({
       logger.warn({ err: error, request_id: announcement.requestId }, 'change not announced: left to the worker');
     });
     const { promise: waited, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, maximumWaitMs);
+    const timer = setTimeout(resolve, waitMs);
     await Promise.race([notified, waited]);
     clearTimeout(timer);
   };

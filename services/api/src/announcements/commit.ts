@@ -65,7 +65,7 @@ export const none: readonly never[] = [];
 
 /** A change of credentials, sessions or membership, as one transaction. */
 export interface Change<O extends Outcome>
-  extends Pick<TransactionRequest, 'lockKey' | 'hold' | 'isUrgent' | 'deadlineMs'> {
+  extends Pick<TransactionRequest, 'lockKey' | 'hold' | 'isUrgent' | 'begunAt'> {
   readonly at: Date;
   /** Makes the writes of the change. The work runs again after a conflict, so ids must be created before it. */
   readonly work: (session: ClientSession) => Promise<O>;

@@ -10,19 +10,21 @@ import { createNotifySessions } from '../announcements/notify-sessions.ts';
 import type { ApiConfig } from '../config.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
 import type { Connections } from '../runtime/shutdown-steps.ts';
+import type { Waits } from './waits.ts';
 
 interface Grounds {
   readonly config: ApiConfig;
   readonly logger: Logger;
   readonly metrics: ApiMetrics;
   readonly connections: Pick<Connections, 'redis'>;
+  readonly waits: Pick<Waits, 'announcement'>;
 }
 
 /** Limit for the denials in one answer of the feed (some 260 KiB). */
 const denialPageSize = 5_000;
 
 /** Announces changes by Redis, and reads what was announced. */
-export function composeAnnouncements({ config, logger, metrics, connections: { redis } }: Grounds) {
+export function composeAnnouncements({ config, logger, metrics, connections: { redis }, waits }: Grounds) {
   const keys = redisKeys(config.KEY_PREFIX);
   const { takesWrites, doubt } = createWriteProbe(redis, keys.writeProbe);
   const denyList = createDenyList(redis, keys, denialLifetimeMs(maxTokenSeconds(config)), takesWrites);
@@ -35,7 +37,7 @@ export function composeAnnouncements({ config, logger, metrics, connections: { r
   return {
     denyList,
     isDenied: createIsDenied(denyList),
-    announce: createAnnounce({ denyList, logger, onLost }),
+    announce: createAnnounce({ denyList, logger, onLost, waitMs: waits.announcement }),
     notifySessions: createNotifySessions({ push: createOwnMessagePublisher(redis, keys), logger }),
     readDenialPage,
   };

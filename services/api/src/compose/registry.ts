@@ -43,6 +43,7 @@ import { createStepUpTokens } from '../usecases/step-up/step-up-tokens.ts';
 import { composeAnnouncements } from './announcements.ts';
 import { composeGuards } from './guards.ts';
 import type { Security } from './security.ts';
+import type { Waits } from './waits.ts';
 
 /** Settings, keys, stores and connections, of which the parts are made. */
 export interface Grounds {
@@ -52,6 +53,7 @@ export interface Grounds {
   readonly security: Security;
   readonly stores: Stores & { readonly transaction: RunTransaction };
   readonly connections: Connections;
+  readonly waits: Waits;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Milliseconds since the epoch by the host's clock, for codes of authenticator apps. */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
 import {
-  defaultDeadlineMs,
   isDuplicateKey,
   type PresentUser,
   type SessionStore,
@@ -85,12 +84,12 @@ export function createOpenSession(deps: OpenSessionDeps): OpenSession {
     const deviceId = proved.deviceId ?? proved.device.device_id?.toLowerCase() ?? ids.deviceId();
     const login = { ...proved, marks: proved.marks ?? none, origin, deviceId, nonce: randomBytes(32), at };
     const progress: Progress = { sessionId: '', endsSome: false, isDeviceTaken: false };
-    const startedAt = performance.now();
+    const begunAt = performance.now();
     const commitOnce = () =>
       commit(
         {
           at,
-          deadlineMs: Math.max(0, defaultDeadlineMs - (performance.now() - startedAt)),
+          begunAt,
           // The hold is only for sessions that end. It does not keep simultaneous logins from conflicting in the user's
           // document.
           hold: sessions.holdOf(() => (progress.endsSome ? [userId] : [])),
