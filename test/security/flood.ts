@@ -6,8 +6,7 @@ const floodRequests = Number(process.env.FLOOD_REQUESTS || 200);
 const atOnce = 50;
 
 /**
- * Sends requests to pods of one deployment in turn, many at once. The last request is repeated until its answer is not
- * 503, so that at least one has a verdict, however slow the machine is.
+ * Sends requests to pods of one deployment in turn, many at once, and a last one after all of them.
  */
 export async function flood(
   pods: readonly TestApi[],
@@ -27,11 +26,8 @@ export async function flood(
 export const sessionsIn = (answers: readonly Answer[]): Set<string> =>
   new Set(answers.flatMap(({ status, json }) => (status === 200 ? [json.data.session_id] : [])));
 
-/**
- * Returns statuses and codes of the answers that are neither 200 nor in the list. 503 is always allowed: a request that
- * waits too long for the others, on a busy machine, gets it without effect, or with one that nobody is notified of.
- */
+/** Returns statuses and codes of the answers that are neither 200 nor in the list. */
 export function othersIn(answers: readonly Answer[], allowed: readonly string[]): string[] {
-  const refused = answers.filter(({ status }) => status !== 200 && status !== 503);
+  const refused = answers.filter(({ status }) => status !== 200);
   return refused.map(({ status, json }) => `${status} ${json.error_code}`).filter((text) => !allowed.includes(text));
 }

@@ -6,6 +6,7 @@ import { startTestServers, type TestServers } from '../../support/stores/start-t
 import { installCommand, installSeparately } from '../separate-install.ts';
 import { betterAuthDirectory, betterAuthVersion, startBetterAuth } from './cost/better-auth.ts';
 import { measureOperations, type StartCandidate } from './cost/measure-operations.ts';
+import { measureOverload } from './cost/measure-overload.ts';
 import { findOperations, measuringOrder, type OperationName } from './cost/operations.ts';
 import { apiOf, barePrototype, type CandidatePlan, project, startOwnCandidate } from './cost/own-candidate.ts';
 import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
@@ -136,7 +137,9 @@ async function measureCandidates(running: TestServers, names: readonly Operation
   ];
   const options = { names, seconds: Number(values.seconds), hasCold, log };
   try {
-    return { ...(await measureOperations(starts, running, options)), betterAuth };
+    const costs = await measureOperations(starts, running, options);
+    const overload = names.includes('login') ? await measureOverload(running) : undefined;
+    return { ...costs, betterAuth, overload };
   } finally {
     await collector?.close();
   }

@@ -65,7 +65,8 @@ export async function startOwnCandidate(plan: CandidatePlan, { mongo, keys }: Te
     { ...serviceEnvironment(database), ...settings, ...plan.env },
   );
   const agent = keepConnections({ maxSockets: 64 });
-  const api = apiAt(`http://127.0.0.1:${server.port}`, { agent });
+  const base = `http://127.0.0.1:${server.port}`;
+  const api = apiAt(base, { agent });
   const on = (testBed: TestBed): Candidate => ({
     name: plan.name,
     pid: server.pid,
@@ -78,7 +79,7 @@ export async function startOwnCandidate(plan: CandidatePlan, { mongo, keys }: Te
     },
   });
   const collections = collectionsOf(db);
-  return { ...on(newTestBed(collections, keys)), collections, on };
+  return { ...on(newTestBed(collections, keys)), collections, base, on };
 }
 
 /** Settings as in production, with access lines, but with a fast shutdown. A killed process would write no profile. */

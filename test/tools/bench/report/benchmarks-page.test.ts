@@ -118,20 +118,19 @@ describe('the aims of benchmarks', () => {
     expect(unmet(results)).toEqual([]);
   });
 
-  test('an operation that costs more misses its own aim and the prototype’s', () => {
+  test('an operation that costs more misses the aim beside the prototype', () => {
     const slow = results.operations.costs.map((each) =>
       each.operation === 'refresh' && each.candidate === 'api' ? cost('refresh', 'api', 1.7) : each,
     );
     expect(unmet({ ...results, operations: { ...results.operations, costs: slow } })).toEqual([
-      'refresh: CPU of api and MongoDB',
-      'refresh: beside the bare prototype',
+      'refresh: beside bare prototype',
     ]);
   });
 
   test('a figure that was not measured meets no aim', () => {
     const costsOfApi = results.operations.costs.filter((each) => each.candidate === 'api');
     expect(unmet({ ...results, operations: { ...results.operations, costs: costsOfApi } })).toContain(
-      'login: beside the bare prototype',
+      'login: beside bare prototype',
     );
   });
 
