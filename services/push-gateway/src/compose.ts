@@ -133,6 +133,7 @@ function composeApp({ config, redis, keys, denyList, sampler, streams, ...shared
       askRedis: createAskRedis({ denyList, takeStreamNumbers: createStreamNumbers(redis, keys) }),
       openSocket: opener.open,
       allowedOrigins: config.ALLOWED_ORIGINS,
+      maxStreams: config.MAX_STREAMS,
       maxStreamsPerGroup: config.MAX_STREAMS_PER_GROUP,
       onOpen: streams.onOpen,
       auditRefusal,
@@ -193,7 +194,10 @@ export async function compose(
       if (port === undefined) throw new Error('the push gateway does not listen yet');
       return { address, port };
     },
-    readiness: createReadiness({ redis, subscriber, messageSubscription, denyList }),
+    readiness: createReadiness({
+      ...{ redis, subscriber, messageSubscription, denyList },
+      ...{ openStreams: registry.size, maxStreams: config.MAX_STREAMS },
+    }),
     async start() {
       port = await app.listen(config.PUSH_PORT, host);
       expiry.start();

@@ -16,6 +16,11 @@ export const pushGatewayConfig = Type.Object({
     description: "Port of the push gateway's `/livez`, `/readyz`, `/metrics`",
   }),
   ...originConfig,
+  MAX_STREAMS: Type.Integer({
+    minimum: 1,
+    default: 100_000,
+    description: 'Most streams on one gateway. The next one gets 503, and the gateway is not ready until one has ended',
+  }),
   MAX_STREAMS_PER_GROUP: Type.Integer({
     minimum: 1,
     default: 1_000,

@@ -186,6 +186,23 @@ describe('the limit of handshakes per network', () => {
   });
 });
 
+test('a gateway with as many streams as it may have refuses one more with 503, lets a reconnect in, and is not ready until one has ended', async () => {
+  const small = await startReadyGateway(fixture, { MAX_STREAMS: '2' });
+  const [first, second, third] = [newDevice(), newDevice(), newDevice()];
+  const client = await small.open(first);
+  await small.open(second);
+  const refusal = await refusalOf(small.base, { ...third, token: await tokenOf(third) });
+  expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-OVERLOADED' } });
+  expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0);
+  expect(await small.unreadiness()).toEqual([expect.stringContaining('no room')]);
+  const again = await small.open(first);
+  expect(await client.closed).toEqual({ code: 4003, reason: 'STREAM_REPLACED' });
+  again.socket.close();
+  await again.closed;
+  await eventually('a free slot', () => opens(small, third));
+  await small.close();
+});
+
 describe('the limit of streams per group', () => {
   test('the limit of streams refuses one more of a group with 429, lets a reconnect in, and frees a slot at a stream’s end', async () => {
     const strict = await startReadyGateway(fixture, { MAX_STREAMS_PER_GROUP: '2' });

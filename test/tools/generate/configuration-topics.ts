@@ -56,7 +56,7 @@ export const topics: readonly Topic[] = [
     names:
       /^(MAX_GROUP_MEMBERS|REQUIRE_VERIFIED_EMAIL|EMAIL_CODE_LOGIN|REQUEST_ID_MODE|VALIDATE_RESPONSES|TOTP_ISSUER)$/,
   },
-  { title: 'Push streams', names: /^(MAX_STREAMS_PER_GROUP$|HANDSHAKE_|RECONCILE_|PUSH_|DRAIN_)/ },
+  { title: 'Push streams', names: /^(MAX_STREAMS|HANDSHAKE_|RECONCILE_|PUSH_|DRAIN_)/ },
   { title: 'Console', intro: 'For staff: [the console](console.md).', names: /^CONSOLE_/ },
   { title: 'Events and the worker', names: /^(EVENT_|DELIVERY_|MAIL_|RELAY_|DENY_LIST_)/ },
 ];

@@ -14,11 +14,12 @@ import type { LimitHandshakes } from './limit-handshakes.ts';
 
 export interface UpgradeDeps {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
-  readonly registry: Pick<ConnectionRegistry, 'hasCapacity' | 'beginUpgrade' | 'endUpgrade'>;
+  readonly registry: Pick<ConnectionRegistry, 'hasRoom' | 'hasCapacity' | 'beginUpgrade' | 'endUpgrade'>;
   readonly askRedis: (sessionId: string) => Promise<RedisAnswer>;
   readonly isDraining: () => boolean;
   readonly openSocket: SocketOpener['open'];
   readonly allowedOrigins: readonly string[];
+  readonly maxStreams: number;
   readonly maxStreamsPerGroup: number;
   /** Called in the same turn as the upgrade, with the socket open. */
   readonly onOpen: (connection: Connection, upgrade: PendingUpgrade) => void;
@@ -48,7 +49,7 @@ const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', ty
  * earlier denial is in the list. The close command of a later denial marks the registered upgrade.
  *
  * Answers 429 `ERR-RATE-LIMITED` past the network's limit before it looks at the token. Answers 503 `ERR-OVERLOADED`
- * while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403 `ERR-STREAM-SESSION-MISMATCH`, 429
+ * while draining or past the gateway's limit, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403 `ERR-STREAM-SESSION-MISMATCH`, 429
  * `ERR-RATE-LIMITED` past the group's limit, 422 `ERR-VALIDATION-FAILED` for a foreign Origin, and 503
  * `ERR-DEPENDENCY-UNAVAILABLE` if the deny list doesn't answer.
  */
@@ -61,6 +62,7 @@ export function createUpgrade(deps: UpgradeDeps) {
 
   function checkClaims(claims: VerifiedAccessToken, { sessionId, origin, host }: Handshake): void {
     if (claims.sid !== sessionId) throw new AppError('ERR-STREAM-SESSION-MISMATCH');
+    if (!registry.hasRoom(sessionId, deps.maxStreams)) throw new AppError('ERR-OVERLOADED');
     if (!registry.hasCapacity(ownerOf(claims), deps.maxStreamsPerGroup)) throw new AppError('ERR-RATE-LIMITED');
     if (!isAllowedOrigin({ origin, host }, deps.allowedOrigins)) {
       throw new AppError('ERR-VALIDATION-FAILED', { details: [{ ...originItem, loc: [...originItem.loc] }] });

@@ -7,12 +7,16 @@ export interface ReadinessDeps {
   readonly subscriber: Pick<Subscription, 'isSubscribed'>;
   readonly messageSubscription: Pick<Subscription, 'isSubscribed'>;
   readonly denyList: Pick<DenyList, 'isComplete'>;
+  /** Number of open streams. */
+  readonly openStreams: () => number;
+  readonly maxStreams: number;
 }
 
 /**
  * A gateway that refuses every upgrade is not ready, so that load balancers try another gateway. Its streams stay open.
  */
-export function createReadiness({ redis, subscriber, messageSubscription, denyList }: ReadinessDeps): Check[] {
+export function createReadiness(deps: ReadinessDeps): Check[] {
+  const { redis, subscriber, messageSubscription, denyList, openStreams, maxStreams } = deps;
   return [
     {
       name: 'redis',
@@ -28,6 +32,10 @@ export function createReadiness({ redis, subscriber, messageSubscription, denyLi
           ? { ok: true }
           : { ok: false, reason: 'not complete: the worker writes it' };
       },
+    },
+    {
+      name: 'streams',
+      run: () => (openStreams() < maxStreams ? { ok: true } : { ok: false, reason: 'no room: see MAX_STREAMS' }),
     },
     {
       // This is only a warning, because messages are hints that may be lost, and another gateway would do no better.

@@ -19,6 +19,8 @@ export interface PendingUpgrade extends StreamOwner {
 export interface ConnectionRegistry {
   /** Number of open streams. */
   size(): number;
+  /** Returns true if the gateway may have a stream of this session too, also if that replaces another one. */
+  hasRoom(sessionId: string, maxStreams: number): boolean;
   /**
    * Returns true if the group may have this stream too. A stream that replaces another stream of its session is
    * allowed.
@@ -59,9 +61,11 @@ export function createConnectionRegistry(): ConnectionRegistry {
   const bySession = new Map<string, Connection>();
   const upgrades = new Map<string, Set<PendingUpgrade>>();
   const groups = createGroupIndex();
+  let pending = 0;
 
   return {
     size: () => bySession.size,
+    hasRoom: (sessionId, maxStreams) => bySession.has(sessionId) || bySession.size + pending < maxStreams,
     hasCapacity({ sessionId, groupId }, maxStreams) {
       const group = groups.find(groupId);
       return group === undefined || group.streams.has(sessionId) || group.streams.size + group.pending < maxStreams;
@@ -72,6 +76,7 @@ export function createConnectionRegistry(): ConnectionRegistry {
       if (same === undefined) upgrades.set(owner.sessionId, new Set([upgrade]));
       else same.add(upgrade);
       groups.obtain(owner.groupId).pending += 1;
+      pending += 1;
       return upgrade;
     },
     endUpgrade(upgrade) {
@@ -79,6 +84,7 @@ export function createConnectionRegistry(): ConnectionRegistry {
       if (!same?.delete(upgrade)) return;
       if (same.size === 0) upgrades.delete(upgrade.sessionId);
       groups.obtain(upgrade.groupId).pending -= 1;
+      pending -= 1;
       groups.dropIfEmpty(upgrade.groupId);
     },
     add(connection, { replacedBy }) {

@@ -96,6 +96,7 @@ function startGatewayWith(descriptors: number, env: Readonly<Record<string, stri
   const command = withDescriptors(descriptors, [process.execPath, gatewayMain]);
   return startServer(command, /"port":(\d+)[^\n]*"push gateway listens"/, {
     NODE_ENV: 'production',
+    MAX_STREAMS: '1000000',
     MAX_STREAMS_PER_GROUP: '100000',
     HANDSHAKE_LIMIT_PER_ADDRESS: '10000000',
     ACCESS_TOKEN_MAX_TTL_SECONDS: String(tokenSeconds),
