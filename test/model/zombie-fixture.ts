@@ -5,7 +5,7 @@ import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { newSessionDocument } from '../support/api/session-document.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway/gateway-fixture.ts';
-import { openGuardedFolder } from '../support/processes/create-process-guard.ts';
+import { openGuardedFolder } from '../support/processes/guarded-folder.ts';
 import { serviceEnvironment } from '../support/service-environment.ts';
 import { type HoldingProxy, startHoldingProxy } from '../support/stores/holding-proxy.ts';
 import { storesOf } from '../support/stores/stores-of.ts';

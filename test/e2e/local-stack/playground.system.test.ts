@@ -5,7 +5,7 @@ import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { addAuthenticator, hasChromium, launchChromium } from '../../support/client/chromium.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { upEnvironment } from '../../support/processes/up-environment.ts';
 import { cheapHashes } from '../../support/test-environment.ts';
 import { type Program, runProgram } from './run-program.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { type Closing, closingAll } from '../../support/closing.ts';
-import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 
 /** A directory for a test's servers, and a hook through which those that the test leaves running are ended. */
 interface Place {

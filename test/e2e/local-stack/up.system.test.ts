@@ -6,7 +6,7 @@ import { assertAccessTokenKeys, generateSigningKey, loadKeyFile, writeKeyFile } 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { closingAll } from '../../support/closing.ts';
-import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { upEnvironment } from '../../support/processes/up-environment.ts';
 import { type Program, runProgram } from './run-program.ts';
 

@@ -10,7 +10,7 @@ import { type GoodRequest, goodRequests, sendTo } from '../../support/api/good-r
 import { accept, insertInvite } from '../../support/api/groups.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { keepPrimary, stopReplication } from '../../support/stores/stop-replication.ts';
 
 /** Operations whose answers depend on stored state, each with and without an `Idempotency-Key` if it takes one. */

@@ -15,7 +15,7 @@ import { insertInvite } from '../../support/api/groups.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { authctl } from '../../support/processes/authctl.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { serviceEnvironment } from '../../support/service-environment.ts';
 import { keepPrimary } from '../../support/stores/stop-replication.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';

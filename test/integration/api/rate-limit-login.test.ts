@@ -5,7 +5,7 @@ import { newDevice, newEmail, newSession, password, registerAccount } from '../.
 import { withHeaders } from '../../support/api/api-driver.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 
 const wrong = 'wrong password';
 

@@ -5,7 +5,7 @@ import { newSession, type TokenPair } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { openTokenFixture, type TokenApi, type TokenFixture } from '../../support/api/token-api.ts';
 import { send } from '../../support/http-client.ts';
-import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { type ServiceProcess, startApiProcess } from '../../support/processes/service-process.ts';
 import { type FailCommand, withFailPoint } from '../../support/stores/fail-point.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/stores/holding-proxy.ts';

@@ -10,7 +10,7 @@ import { MongoClient } from 'mongodb';
 import { logIn, newEmail, newSession, password } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { type AuthctlOptions, authctl, authctlJson, authctlProcess } from '../../support/processes/authctl.ts';
-import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { uniqueName } from '../../support/test-environment.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { logOut, newSession, type TokenPair } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { startTestServices, type TestServices } from '../../support/processes/test-services.ts';
 import { openInternalService } from '../../support/verifier/verifier-fixture.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';

@@ -17,7 +17,7 @@ import { logIn, logOut, newSession, registerAccount } from '../../support/api/ac
 import { bearer } from '../../support/api/api-driver.ts';
 import { closeBoundMs } from '../../support/gateway/close-bound.ts';
 import { authctl } from '../../support/processes/authctl.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { startTestServices, type TestServices } from '../../support/processes/test-services.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import { untilUnchanged } from '../../support/until-unchanged.ts';

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { logOut, newSession, registerAccount } from '../../support/api/accounts.ts';
 import { bearer } from '../../support/api/api-driver.ts';
 import { closeBoundMs } from '../../support/gateway/close-bound.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { startTestServices, type TestServices } from '../../support/processes/test-services.ts';
 import { openInternalService, refused } from '../../support/verifier/verifier-fixture.ts';
 import { eventually } from '../../support/worker/worker-fixture.ts';

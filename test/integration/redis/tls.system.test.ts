@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newSession, registerAccount } from '../../support/api/accounts.ts';
 import { get } from '../../support/http-client.ts';
 import { authctl } from '../../support/processes/authctl.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { startWorkerProcess } from '../../support/processes/service-process.ts';
 import { startTestServices } from '../../support/processes/test-services.ts';
 import { serviceEnvironment } from '../../support/service-environment.ts';

@@ -14,7 +14,7 @@ import { openTokenFixture, type TokenApi, type TokenFixture } from '../../suppor
 import { startTestGateway, type TestGateway } from '../../support/gateway/gateway-fixture.ts';
 import { openGreeted } from '../../support/gateway/push-client.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { serviceEnvironment } from '../../support/service-environment.ts';
 import { keepPrimary, stopReplication } from '../../support/stores/stop-replication.ts';
 import { storesOf } from '../../support/stores/stores-of.ts';

@@ -5,7 +5,7 @@ import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { addEvents, openEventQueue, subscriberQueueName } from '@auth-account/messaging';
 import { describe, expect, test } from '@jest/globals';
 import { type Closing, closingAll } from '../../support/closing.ts';
-import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { startWorkerProcess } from '../../support/processes/service-process.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { commitEvent, longAgo, newEvent } from '../../support/worker/worker-events.ts';

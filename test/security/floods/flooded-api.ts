@@ -1,7 +1,7 @@
 import { findFreePort, type LocalService, runMigrations, startService } from '@auth-account/local-stack';
 import { MongoClient } from 'mongodb';
 import { send } from '../../support/http-client.ts';
-import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { serviceEnvironment } from '../../support/service-environment.ts';
 import { uniqueName } from '../../support/test-environment.ts';
 

@@ -9,7 +9,7 @@ import { send } from '../http-client.ts';
 import { type Environment, gatewayEnvironment, serviceEnvironment } from '../service-environment.ts';
 import { cheapHashes, uniqueName } from '../test-environment.ts';
 import { startReceiver } from '../worker/worker-receiver.ts';
-import { openGuardedFolder } from './create-process-guard.ts';
+import { openGuardedFolder } from './guarded-folder.ts';
 
 /** The three services as processes, on the shared MongoDB, a separate Redis and a subscriber. */
 export type TestStack = Awaited<ReturnType<typeof startTestStack>>;

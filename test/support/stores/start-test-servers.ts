@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeys, type Log, startMongo, startRedis } from '@auth-account/local-stack';
-import { openGuardedFolder } from '../processes/create-process-guard.ts';
+import { openGuardedFolder } from '../processes/guarded-folder.ts';
 import { patientOptions } from '../test-environment.ts';
 
 export type TestServers = Awaited<ReturnType<typeof startTestServers>>;

@@ -3,7 +3,7 @@ import { startRedis } from '@auth-account/local-stack';
 import { openRedis, workerOptions } from '@auth-account/redis';
 import type { Redis } from 'ioredis';
 import { openParts } from '../closing.ts';
-import { openGuardedFolder } from '../processes/create-process-guard.ts';
+import { openGuardedFolder } from '../processes/guarded-folder.ts';
 
 /**
  * Reads the Redis user that a page of docs/ creates, if `KEY_PREFIX` is `auth`, from its only line with `ACL SETUSER`. So

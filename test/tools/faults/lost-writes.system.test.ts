@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Db } from 'mongodb';
 import { createRandom } from '../../model/simulate-refresh.ts';
 import { openTokenFixture, type TokenFixture } from '../../support/api/token-api.ts';
-import { type GuardedFolder, openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { checkAccounts } from './invariants/check-accounts.ts';
 import { checkStores } from './invariants/check-stores.ts';
 import { readEvidence } from './invariants/evidence.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startSharedServers } from '../../support/global-setup.ts';
-import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { provideSeparately } from '../separate-install.ts';
 import { type Area, type Choice, chooseParts, type Part } from './area.ts';
 import { areas } from './areas.ts';

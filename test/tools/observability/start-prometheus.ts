@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { findFreePort, spawnServer, waitUntil } from '@auth-account/local-stack';
 import { stringify } from 'yaml';
 import { get } from '../../support/http-client.ts';
-import { openGuardedFolder } from '../../support/processes/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/processes/guarded-folder.ts';
 import { providePrometheusBinary } from './provide-prometheus.ts';
 import type { RuleFile } from './rule-file.ts';
 

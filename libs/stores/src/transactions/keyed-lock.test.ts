@@ -77,9 +77,18 @@ describe('the queue', () => {
 
   test('the queue says to the work how much of the time is left', async () => {
     const inTurn = createKeyedLock(options);
-    const [, left] = await Promise.all([inTurn('a', () => delay(30)), inTurn('a', async (leftMs) => leftMs)]);
-    expect(left).toBeLessThanOrEqual(options.waitMs - 25);
-    expect(left).toBeGreaterThan(0);
+    const first = heldWork();
+    const running = inTurn('a', first.run);
+    const before = performance.now();
+    const waiting = inTurn('a', async (leftMs) => ({ leftMs, at: performance.now() }));
+    const asked = performance.now();
+    await delay(5);
+    const released = performance.now();
+    first.resolve('first');
+    const { leftMs, at } = await waiting;
+    await running;
+    expect(leftMs).toBeLessThanOrEqual(options.waitMs - (released - asked));
+    expect(leftMs).toBeGreaterThanOrEqual(options.waitMs - (at - before));
   });
 
   test('the queue runs work as a part of the request that asked for it', async () => {

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { passkeySettings } from '../../../support/api/passkeys.ts';
 import { type Endings, startWhole } from '../../../support/closing.ts';
-import { openGuardedFolder } from '../../../support/processes/create-process-guard.ts';
+import { openGuardedFolder } from '../../../support/processes/guarded-folder.ts';
 import { processEnvironment } from '../../../support/processes/process-environment.ts';
 import { cheapHashes, unlimitedRequests } from '../../../support/test-environment.ts';
 import { createMailbox } from '../load/mailbox.ts';

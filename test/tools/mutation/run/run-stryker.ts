@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import type { GuardedFolder } from '../../../support/processes/create-process-guard.ts';
+import type { GuardedFolder } from '../../../support/processes/guarded-folder.ts';
 
 export interface RunStrykerOptions {
   /** The copy of the project. */
