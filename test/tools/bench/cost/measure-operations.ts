@@ -117,17 +117,19 @@ export async function measureSideBySide(
       rounds: [],
     });
   }
-  const turn = async (taking: readonly Lane[]) => {
-    const done: Round[] = [];
-    for (const { nextRound, load } of taking) done.push(await nextRound(load));
+  // Each candidate is the first in turn, because the bare hashes before it have emptied the processor's caches.
+  const turn = async (taking: readonly Lane[], first: number) => {
+    const order = [...taking.slice(first % taking.length), ...taking.slice(0, first % taking.length)];
+    const done: [Lane, Round][] = [];
+    for (const lane of order) done.push([lane, await lane.nextRound(lane.load)]);
     const hashMs = bareHashMs(hashesAtOnce);
-    for (const [index, round] of done.entries()) taking[index]?.rounds.push({ ...round, bareHashMs: hashMs });
+    for (const [{ rounds: all }, round] of done) all.push({ ...round, bareHashMs: hashMs });
   };
-  for (let round = 0; round < wanted; round += 1) await turn(lanes);
-  for (;;) {
+  for (let round = 0; round < wanted; round += 1) await turn(lanes, round);
+  for (let round = wanted; ; round += 1) {
     const disturbed = lanes.filter(({ rounds }) => roundsToRepeat(rounds, wanted) > 0);
     if (disturbed.length === 0) break;
-    await turn(disturbed);
+    await turn(disturbed, round);
   }
   return {
     measured: lanes.flatMap(({ candidate, rounds }) =>
