@@ -55,10 +55,13 @@ const own = '/api/v1/account';
 /** Members that only cryptography, configuration or the clock decide, and the texts for people. */
 const otherwise = ['options', 'passkey_options', 'rp_id', 'expires_in', 'refresh_expires_in', 'action'];
 
+/** A name or a sentence. A random text may have no digit, but is not all in one case. */
+const words = /^([A-Z_]+|[A-Z]?[a-z_]+( [A-Za-z_]+)*\.?)$/;
+
 /** Replaces the texts that differ from run to run: ids, tokens, email addresses, times. */
 function lasting(value: unknown, name = ''): unknown {
   if (otherwise.includes(name)) return 'any';
-  if (typeof value === 'string') return /^[a-z_ ]+\.?$/i.test(value) ? value : 'text';
+  if (typeof value === 'string') return words.test(value) ? value : 'text';
   if (Array.isArray(value)) return value.map((each) => lasting(each));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, lasting(each, key)]));

@@ -69,6 +69,7 @@ describe('a gateway that gets SIGTERM', () => {
       expect.objectContaining({ name: 'lifecycle', ok: true }),
       expect.objectContaining({ name: 'redis', ok: false }),
       expect.objectContaining({ name: 'deny list', ok: false }),
+      expect.objectContaining({ name: 'streams', ok: true }),
       expect.objectContaining({ name: 'messages', ok: true }),
     ]);
     gateway.signal('SIGTERM');

@@ -1,7 +1,7 @@
 import type { Logger } from '@auth-account/telemetry';
 import { openFixture } from '../fixture.ts';
 import type { Environment } from '../service-environment.ts';
-import { startApi } from './test-api.ts';
+import { patient, startApi } from './test-api.ts';
 
 export type TokenFixture = Awaited<ReturnType<typeof openTokenFixture>>;
 
@@ -9,7 +9,7 @@ export type TokenApi = Awaited<ReturnType<TokenFixture['start']>>;
 
 /**
  * Opens a fixture for any number of apis with one clock, which moves only when the test moves it. `mongodbUri`: a
- * separate MongoDB instead of the shared one.
+ * separate MongoDB instead of the shared one, whose faults are the test's subject: the apis give up as in production.
  */
 export async function openTokenFixture({ mongodbUri }: { readonly mongodbUri?: string } = {}) {
   const fixture = await openFixture({}, mongodbUri);
@@ -24,7 +24,8 @@ export async function openTokenFixture({ mongodbUri }: { readonly mongodbUri?: s
     ...fixture,
     clock,
     async start(env: Environment = {}, logger?: Logger) {
-      const overrides = { now: clock.now, keyFileIntervalMs: 20 };
+      const waits = mongodbUri === undefined ? patient : {};
+      const overrides = { now: clock.now, keyFileIntervalMs: 20, waits };
       const api = fixture.closing(await startApi({ ...fixture.env, ...env }, overrides, logger));
       return {
         ...api,

@@ -61,11 +61,10 @@ export function createConnectionRegistry(): ConnectionRegistry {
   const bySession = new Map<string, Connection>();
   const upgrades = new Map<string, Set<PendingUpgrade>>();
   const groups = createGroupIndex();
-  let pending = 0;
 
   return {
     size: () => bySession.size,
-    hasRoom: (sessionId, maxStreams) => bySession.has(sessionId) || bySession.size + pending < maxStreams,
+    hasRoom: (sessionId, maxStreams) => bySession.has(sessionId) || bySession.size + upgrades.size < maxStreams,
     hasCapacity({ sessionId, groupId }, maxStreams) {
       const group = groups.find(groupId);
       return group === undefined || group.streams.has(sessionId) || group.streams.size + group.pending < maxStreams;
@@ -76,7 +75,6 @@ export function createConnectionRegistry(): ConnectionRegistry {
       if (same === undefined) upgrades.set(owner.sessionId, new Set([upgrade]));
       else same.add(upgrade);
       groups.obtain(owner.groupId).pending += 1;
-      pending += 1;
       return upgrade;
     },
     endUpgrade(upgrade) {
@@ -84,7 +82,6 @@ export function createConnectionRegistry(): ConnectionRegistry {
       if (!same?.delete(upgrade)) return;
       if (same.size === 0) upgrades.delete(upgrade.sessionId);
       groups.obtain(upgrade.groupId).pending -= 1;
-      pending -= 1;
       groups.dropIfEmpty(upgrade.groupId);
     },
     add(connection, { replacedBy }) {
@@ -123,11 +120,8 @@ export function createConnectionRegistry(): ConnectionRegistry {
         upgrade.replacedBy = Math.max(upgrade.replacedBy, streamNumber);
       }
       const connection = bySession.get(sessionId);
-      return (
-        connection !== undefined &&
-        connection.streamNumber < streamNumber &&
-        closeConnection(connection, 'STREAM_REPLACED')
-      );
+      if (connection === undefined || connection.streamNumber >= streamNumber) return false;
+      return closeConnection(connection, 'STREAM_REPLACED');
     },
     connections: () => [...bySession.values()],
     ofGroup: (groupId) => [...(groups.find(groupId)?.streams.values() ?? [])],
