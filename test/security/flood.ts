@@ -5,9 +5,7 @@ import type { Answer } from '../support/http-client.ts';
 const floodRequests = Number(process.env.FLOOD_REQUESTS || 200);
 const atOnce = 50;
 
-/**
- * Sends requests to pods of one deployment in turn, many at once, and a last one after all of them.
- */
+/** Sends requests to pods of one deployment in turn, many at once, and a last one after all of them. */
 export async function flood(
   pods: readonly TestApi[],
   send: (pod: TestApi, index: number) => Promise<Answer>,

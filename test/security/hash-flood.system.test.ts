@@ -11,10 +11,7 @@ import { listen } from '../support/listen.ts';
 import type { Timed } from '../support/timed.ts';
 import { type Flood, floodLogins } from './floods/login-flood.ts';
 
-/**
- * Sends a request anew at once while the answer is 503. On a busy machine a login may have to wait too long for the
- * others of its account.
- */
+/** Sends a request anew while the answer is 503: if the machine stalls, the time for a provider's keys may pass. */
 async function patiently(sendOnce: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await sendOnce();

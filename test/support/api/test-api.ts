@@ -15,7 +15,10 @@ import { apiAt } from './api-driver.ts';
  * in memory.
  */
 export const patient = {
-  ...{ limits: patienceMs, redis: patienceMs, announcement: patienceMs, transaction: patienceMs },
+  limits: patienceMs,
+  redis: patienceMs,
+  announcement: patienceMs,
+  transaction: patienceMs,
 } satisfies ApiTestOverrides['waits'];
 
 /** An api in this process. */

@@ -1,3 +1,5 @@
+import { defaultDeadlineMs } from '@auth-account/stores';
+
 /** Milliseconds for which the api waits for its stores. */
 export interface Waits {
   /** A request, for its limits. After that they are counted in memory. */
@@ -10,4 +12,4 @@ export interface Waits {
   readonly transaction: number;
 }
 
-export const usualWaits: Waits = { limits: 250, redis: 1_000, announcement: 250, transaction: 5_000 };
+export const usualWaits: Waits = { limits: 250, redis: 1_000, announcement: 250, transaction: defaultDeadlineMs };

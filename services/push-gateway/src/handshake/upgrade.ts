@@ -49,9 +49,9 @@ const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', ty
  * earlier denial is in the list. The close command of a later denial marks the registered upgrade.
  *
  * Answers 429 `ERR-RATE-LIMITED` past the network's limit before it looks at the token. Answers 503 `ERR-OVERLOADED`
- * while draining or past the gateway's limit, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403 `ERR-STREAM-SESSION-MISMATCH`, 429
- * `ERR-RATE-LIMITED` past the group's limit, 422 `ERR-VALIDATION-FAILED` for a foreign Origin, and 503
- * `ERR-DEPENDENCY-UNAVAILABLE` if the deny list doesn't answer.
+ * while draining or past the gateway's limit, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403
+ * `ERR-STREAM-SESSION-MISMATCH`, 429 `ERR-RATE-LIMITED` past the group's limit, 422 `ERR-VALIDATION-FAILED` for a
+ * foreign Origin, and 503 `ERR-DEPENDENCY-UNAVAILABLE` if the deny list doesn't answer.
  */
 export function createUpgrade(deps: UpgradeDeps) {
   const { verifyAccessToken, registry, isDraining, metrics } = deps;

@@ -42,7 +42,6 @@ export async function measureOverload(servers: TestServers) {
   const [served, refused] = [timesOf(200), timesOf(503)];
   if (served.length + refused.length < answers.length) throw new Error('a login got neither 200 nor 503');
   return {
-    people,
     perSecond: rounded(served.length / seconds),
     refusedPercent: rounded((refused.length / answers.length) * 100),
     /** Times from the request to the 200, and to the 503. */
