@@ -60,7 +60,9 @@ export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSe
   app.ws<SocketData>(streamPath, {
     maxPayloadLength,
     maxBackpressure: maxBackpressureBytes,
-    idleTimeout: idleTimeoutSeconds,
+    // The library looks every four seconds, and would end a stream by that much too early: at the shortest time-out before
+    // its first ping.
+    idleTimeout: idleTimeoutSeconds + 4,
     // See ping-wheel.ts.
     sendPingsAutomatically: false,
     upgrade(res, req, context) {

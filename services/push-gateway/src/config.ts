@@ -40,9 +40,9 @@ export const pushGatewayConfig = Type.Object({
   }),
   PUSH_IDLE_TIMEOUT_SECONDS: Type.Integer({
     minimum: 8,
-    maximum: 960,
+    maximum: 956,
     default: 50,
-    description: 'Seconds of silence after which a stream ends. Pings are sent before that',
+    description: 'Seconds of silence after which a stream ends, up to four later. Pings are sent before that',
   }),
   DRAIN_SECONDS: Type.Integer({
     minimum: 0,
