@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
@@ -544,6 +545,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       const end = await begin(story);
       while (await caption('playing …').isVisible()) {
         if ((await lines()).length > 0) await holds(isNewestInView);
+        await delay(50);
       }
       await end();
       await holds(isNewestInView);

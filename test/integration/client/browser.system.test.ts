@@ -17,8 +17,6 @@ interface PageWindow {
   /** Messages that the page has sent over its streams. */
   readonly sent: string[];
   skipMs: number;
-  /** True once a transaction that hangs shall end. */
-  isEnding?: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: the types of a page are not those of this program
   readonly indexedDB: any;
 }
@@ -54,6 +52,17 @@ async function fillQuota(): Promise<void> {
   }
   database.close();
 }
+
+/** Begins a transaction, and stops in it until the debugger goes on. Runs in the page. */
+const holdTransaction = `{
+  const request = indexedDB.open('auth-account', 1);
+  request.onsuccess = () => {
+    const store = request.result.transaction('values', 'readwrite').objectStore('values');
+    store.get('none').onsuccess = () => {
+      debugger;
+    };
+  };
+}`;
 
 /** Returns of each key in the page's storage whether a script can read it. Runs in the page. */
 function keyIsReadable(): Promise<boolean[]> {
@@ -338,21 +347,12 @@ function keyIsReadable(): Promise<boolean[]> {
     const { context, tab, email, refresh } = await withQuota();
     const other = await context.newPage();
     await other.goto(`${page.url}page.js`);
-    /** Keeps a transaction of another tab open, behind which all others wait. */
-    await other.evaluate(
-      () =>
-        new Promise<void>((resolve) => {
-          const request = window.indexedDB.open('auth-account', 1);
-          request.onsuccess = () => {
-            const store = request.result.transaction('values', 'readwrite').objectStore('values');
-            const goOn = () => {
-              if (!window.isEnding) store.get('none').onsuccess = goOn;
-            };
-            goOn();
-            resolve();
-          };
-        }),
-    );
+    // All other transactions wait behind that of a tab whose script stands still.
+    const devtools = await context.newCDPSession(other);
+    await devtools.send('Debugger.enable');
+    const stopped = new Promise((resolve) => devtools.once('Debugger.paused', resolve));
+    await other.evaluate(holdTransaction);
+    await stopped;
     const code = tab.evaluate(async () => {
       window.skipMs += 3_600_000;
       return window.auth.account.find().catch((error) => error.code);
@@ -362,9 +362,7 @@ function keyIsReadable(): Promise<boolean[]> {
     const third = await context.newPage();
     await third.goto(page.url);
     await third.waitForFunction(() => Object(window.auth?.state()).isUnreadable);
-    await other.evaluate(() => {
-      window.isEnding = true;
-    });
+    await devtools.send('Debugger.resume');
     await third.waitForFunction(() => window.auth.state().status === 'signed_in');
     expect(await refresh()).toBe(email);
     await context.close();
