@@ -63,6 +63,8 @@ export default class NativeEnvironment {
    */
   async teardown(): Promise<void> {
     fakeTimersModern.useRealTimers();
+    // Loaded only here, because most files start no process.
+    if (this.#hasFailed) (await import('../processes/service-process.ts')).killOwnProcesses();
     const left = this.#hasFailed ? [] : await leftSince(this.#before);
     if (left.length > 0) throw new Error(`the file leaves open: ${left.join(', ')}`);
   }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { mainOf, nodeFor, type ServiceName } from '@auth-account/local-stack';
@@ -13,12 +13,21 @@ interface End {
 
 export type OwnProcess = ReturnType<typeof startProcess>;
 
+const running = new Set<ChildProcess>();
+
+/** Kills the processes that a failed test has not ended. */
+export function killOwnProcesses(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
 /** Starts a program as a separate process. */
 export function startProcess(main: string, env: NodeJS.ProcessEnv, ...args: string[]) {
   const child = spawn(nodeFor(main), [main, ...args], {
     env: { ...processEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   const exited = once(child, 'exit').then(([code, signal]): End => ({ code, signal }));
   let output = '';
   child.stderr.pipe(process.stderr, { end: false });
