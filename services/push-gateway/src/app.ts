@@ -60,8 +60,8 @@ export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSe
   app.ws<SocketData>(streamPath, {
     maxPayloadLength,
     maxBackpressure: maxBackpressureBytes,
-    // The library looks every four seconds, and would end a stream by that much too early: at the shortest time-out before
-    // its first ping.
+    // The library counts in looks, one every four seconds, and the first may come at once. Without another look, streams
+    // would end by that much too early: at the shortest time-out before their first ping.
     idleTimeout: idleTimeoutSeconds + 4,
     // See ping-wheel.ts.
     sendPingsAutomatically: false,

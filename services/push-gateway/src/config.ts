@@ -42,7 +42,7 @@ export const pushGatewayConfig = Type.Object({
     minimum: 8,
     maximum: 956,
     default: 50,
-    description: 'Seconds of silence after which a stream ends, up to four later. Pings are sent before that',
+    description: 'Seconds of silence after which a stream ends, up to seven later. Pings are sent before that',
   }),
   DRAIN_SECONDS: Type.Integer({
     minimum: 0,
