@@ -13,16 +13,17 @@ import { testOnStores } from './test-on-stores.ts';
 
 const jest = ['node_modules/jest/bin/jest.js', '--config', 'test/jest.config.js'];
 /**
- * As in Node 24, on which api and worker run: without it each promise calls a hook, which takes a fifth of the run.
- * Workers have their parent's options.
+ * As in Node 24, on which api and worker run and which has no such option: without it each promise calls a hook, which
+ * takes a fifth of the run. Workers have their parent's options.
  */
-const onNode22 = ['--experimental-async-context-frame', ...jest];
+const contexts = '--experimental-async-context-frame';
+const here = process.allowedNodeEnvironmentFlags.has(contexts) ? [contexts, ...jest] : jest;
 const own = takeOptions(process.argv.slice(2));
 const { stores, node, bundles, costs, rest } = own;
 if (costs) process.env.TEST_COSTS = '1';
 if (node !== undefined && stores.length > 0) throw new Error('--node and --stores are for runs of their own');
 if (bundles) await bundleAll();
 if (node !== undefined) process.exitCode = testOnNode(String(node), jest, rest);
-else if (stores.length > 0) process.exitCode = await testOnStores(own, onNode22);
-else if (process.execve) process.execve(process.execPath, [process.execPath, ...onNode22, ...rest], process.env);
-else process.exitCode = spawnSync(process.execPath, [...onNode22, ...rest], { stdio: 'inherit' }).status ?? 1;
+else if (stores.length > 0) process.exitCode = await testOnStores(own, here);
+else if (process.execve) process.execve(process.execPath, [process.execPath, ...here, ...rest], process.env);
+else process.exitCode = spawnSync(process.execPath, [...here, ...rest], { stdio: 'inherit' }).status ?? 1;
