@@ -11,7 +11,7 @@ import { startTestStack, type TestStack } from '../../support/processes/test-sta
 import { startTestServers } from '../../support/stores/start-test-servers.ts';
 import { bundleAll } from '../bundle-all.ts';
 import { runAtOnce } from './concurrent-load.ts';
-import { bytesIn } from './machine/process-usage.ts';
+import { bytesIn, mallocBytes } from './machine/process-usage.ts';
 import type { HeapReport } from './memory/heap-probe.ts';
 
 /**
@@ -53,13 +53,16 @@ async function readMemory(pid: number) {
   const hasReported = async () => written().endsWith('}');
   await waitUntil(hasReported, { what: `the report of process ${pid}`, timeoutMs: 20_000, intervalMs: 50 });
   const report: HeapReport = JSON.parse(written());
+  const malloc = mallocBytes(pid);
   return {
     resident,
     /** Files that are mapped: the program itself and its libraries. */
     files,
-    /** Everything else: buffers, the text of modules, native packages, stacks. */
-    native: anonymous - report.heap,
+    /** Allocated by native code: buffers, the text of modules, native packages. */
+    malloc,
     ...report,
+    /** Everything else: pages that V8 keeps empty for its next garbage, machine code, stacks. */
+    rest: anonymous - malloc - report.heap,
   };
 }
 
@@ -78,11 +81,15 @@ async function read(stack: TestStack, when: string): Promise<Reading> {
   return reading;
 }
 
+/** Living objects, what native code holds, and all of it, of which the pages that V8 keeps are the most. */
+const growingKinds = ['used', 'malloc', 'resident'] as const;
+type GrowingKind = (typeof growingKinds)[number];
+
 /**
  * Prints how a size changed from the third quarter of the readings to the last. Returns true if it grew. In the first
  * half, caches fill.
  */
-function printGrowth(readings: readonly Reading[], name: (typeof names)[number], kind: 'used' | 'resident'): boolean {
+function printGrowth(readings: readonly Reading[], name: (typeof names)[number], kind: GrowingKind): boolean {
   const sizes = readings.map((reading) => mib(reading[name][kind]));
   const quarter = rounds / 4;
   const [before, after] = [median(sizes.slice(-2 * quarter, -quarter)), median(sizes.slice(-quarter))];
@@ -116,10 +123,7 @@ try {
     await load(stack, requests / rounds, (minutes * 60_000) / rounds);
     readings.push(await read(stack, `round ${round} of ${rounds}`));
   }
-  const growths = names.flatMap((name) => [
-    printGrowth(readings, name, 'used'),
-    printGrowth(readings, name, 'resident'),
-  ]);
+  const growths = names.flatMap((name) => growingKinds.map((kind) => printGrowth(readings, name, kind)));
   if (growths.includes(true)) process.exitCode = 1;
 } finally {
   await stack.close();

@@ -73,3 +73,24 @@ export function bytesIn(file: string, name: string): number {
   if (found === undefined) throw new Error(`${file} has no ${name}`);
   return Number(found) * 1_024;
 }
+
+const arenaBytes = 2 ** 26;
+
+/**
+ * Returns the bytes that glibc's malloc has of the kernel: the main thread's heap, and the other threads' arenas. Each
+ * of these is a part in use and a part without rights, 64 MiB together (malloc(3), mallopt(3)).
+ */
+export function mallocBytes(pid: number): number {
+  const mappings = readFileSync(`/proc/${pid}/smaps`, 'utf8').split(/^(?=[\da-f]+-[\da-f]+ )/m);
+  const places = mappings.map((mapping) => {
+    const [, from, to, rights, name] = /^(\w+)-(\w+) (\S+) \S+ \S+ \S+ *(.*)$/m.exec(mapping) ?? [];
+    return { from: Number(`0x${from}`), to: Number(`0x${to}`), rights, name };
+  });
+  const isArena = (index: number) => {
+    const [begin, end] = [places[index], places[index + 1]];
+    if (begin?.rights !== 'rw-p' || end?.rights !== '---p' || begin.from % arenaBytes !== 0) return false;
+    return end.from === begin.to && end.to === begin.from + arenaBytes;
+  };
+  const own = mappings.filter((_, index) => places[index]?.name === '[heap]' || isArena(index));
+  return own.reduce((sum, mapping) => sum + Number(/^Rss:\s+(\d+) kB/m.exec(mapping)?.[1] ?? 0) * 1_024, 0);
+}
