@@ -103,11 +103,11 @@ describe('/docs/stream', () => {
   });
 
   test('/docs in a browser fills in no optional header, so that a registration succeeds as it stands', async () => {
-    // Without the fragment that opens an operation.
-    await page.goto(`${api.base}/docs?again`);
     const operation = page.locator('[id$="-registerAccount"]');
-    await operation.locator('.opblock-summary-control').click();
-    await operation.getByText('Try it out', { exact: true }).click();
+    const tryOut = operation.getByText('Try it out', { exact: true });
+    // The test before has opened it, if it ran.
+    if (!(await tryOut.isVisible())) await operation.locator('.opblock-summary-control').click();
+    await tryOut.click();
     const inputs = await operation.locator('tr[data-param-in="header"] input').all();
     const filled = await Promise.all(inputs.map((input) => input.inputValue()));
     expect(filled).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), '', '', '']);

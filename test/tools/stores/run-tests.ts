@@ -6,9 +6,10 @@ import { testOnStores } from './test-on-stores.ts';
 
 /**
  * `npm test [-- JEST'S ARGUMENTS]` runs Jest in place of this process. `npm run test -- --stores NAME,…` runs the
- * suites that concern the stores on each named store. `npm test -- --node 24` runs, on the Node of api and worker, all tests that do not load the gateway. With `--bundles` each
- * process of a service runs its bundle, as in its image. `--costs` prints what the files cost, by folder and kind.
- * `npm run test:system` does the same with the tests of the other tier.
+ * suites that concern the stores on each named store. `npm test -- --node 24` runs, on the Node of api and worker, all
+ * tests that do not load the gateway. With `--bundles` each process of a service runs its bundle, as in its image.
+ * `--costs` prints what the files cost, by folder and kind. `npm run test:system` does the same with the tests of the
+ * other tier.
  */
 
 const jest = ['node_modules/jest/bin/jest.js', '--config', 'test/jest.config.js'];
