@@ -33,6 +33,7 @@ import { benchmarksPage } from './report/benchmarks-page.ts';
  * - `--profile DIRECTORY`: writes the api's CPU profile there
  * - `--wait SECONDS`: longest wait for a quiet machine, of all parts together (180)
  * - `--users LIST`: numbers of users in the store, rising (100000,1000000)
+ * - `--sessions-each N`: live sessions of each of them (1)
  * - `--streams LIST`: numbers of streams on one gateway, rising (1000,5000,10000,19000)
  * - `--install-peers`: installs better-auth from npm if it is missing, which is otherwise left out
  * - `--growth-data DIRECTORY`: directory of the growing store's files, for more users than memory can hold (default:
@@ -50,6 +51,7 @@ const { values } = parseArgs({
     profile: { type: 'string' },
     wait: { type: 'string', default: '180' },
     users: { type: 'string', default: '100000,1000000' },
+    'sessions-each': { type: 'string', default: '1' },
     streams: { type: 'string', default: '1000,5000,10000,19000' },
     'install-peers': { type: 'boolean', default: false },
     'growth-data': { type: 'string' },
@@ -150,7 +152,8 @@ async function measureStoreGrowth(running: TestServers): Promise<GrowthLevel[]> 
   const parent = values['growth-data'];
   const own = parent === undefined ? undefined : await startTestServers(undefined, { parent });
   try {
-    return await measureGrowth(own ?? running, numbers(values.users), log);
+    const sizes = { users: numbers(values.users), sessionsEach: Number(values['sessions-each']) };
+    return await measureGrowth(own ?? running, sizes, log);
   } finally {
     await own?.stop();
   }

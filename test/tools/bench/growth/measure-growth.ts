@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KeyFiles } from '@auth-account/local-stack';
+import { type KeyFiles, waitUntil } from '@auth-account/local-stack';
 import type { Collections } from '@auth-account/stores';
 import { newAccountSeed } from '../../../support/api/seed-accounts.ts';
 import type { TestServers } from '../../../support/stores/start-test-servers.ts';
@@ -28,16 +29,27 @@ const order: readonly OperationName[] = operationNames.toSorted(
   (a, b) => Number(a === 'register') - Number(b === 'register'),
 );
 
+/** The sizes of the growing store. */
+export interface GrowthSizes {
+  /** Numbers of users in the store, rising. */
+  readonly users: readonly number[];
+  /** Live sessions of each user. */
+  readonly sessionsEach: number;
+}
+
 /**
  * Measures one api process with a growing store, while MongoDB's cache can hold the store, or 4 GiB of it. Then
- * measures the largest store again with the smallest cache. `sizes` are numbers of users in the store, rising.
+ * measures the largest store again with the smallest cache.
  */
 export async function measureGrowth(
   servers: TestServers,
-  sizes: readonly number[],
+  { users: sizes, sessionsEach }: GrowthSizes,
   log: (line: string) => void,
 ): Promise<GrowthLevel[]> {
   const api = await startOwnCandidate(apiOf('api'), servers);
+  const monitor = (values: object) => adminCommand(servers.mongo.uri, { setParameter: 1, ...values });
+  // It removes nothing until that is measured, and looks every second then.
+  for (const values of [{ ttlMonitorEnabled: false }, { ttlMonitorSleepSecs: 1 }]) await monitor(values);
   try {
     const levels: GrowthLevel[] = [];
     let sessions = 0;
@@ -46,7 +58,8 @@ export async function measureGrowth(
       await setMongoCache(servers.mongo.uri, fillingCacheMib);
       const begun = performance.now();
       const more = users - (sizes[place - 1] ?? 0);
-      const testBed = await fillStore(api.collections, servers.keys, { users: more, ...needed(caches.length) });
+      const wanted = { users: more, sessionsEach, ...needed(caches.length) };
+      const testBed = await fillStore(api.collections, servers.keys, wanted);
       sessions += testBed.sessionCount;
       log(`  ${users} users, ${sessions} sessions: filled in ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
       for (const cacheMib of caches) {
@@ -57,6 +70,7 @@ export async function measureGrowth(
     return levels;
   } finally {
     await setMongoCache(servers.mongo.uri, roomyCacheMib);
+    await monitor({ ttlMonitorEnabled: true });
     await api.end();
   }
 }
@@ -84,7 +98,30 @@ async function measureLevel(api: OwnCandidate, testBed: TestBed, servers: TestSe
     storeMib: await storeMib(api.collections),
     costs: costMedians(measured),
     bareHashMs: medianHashMs(measured),
+    expiryMs: await measureExpiry(api.collections, servers),
   };
+}
+
+/** Number of sessions that expire at once. */
+const expiring = 20_000;
+
+/** Returns the CPU milliseconds of MongoDB for each session that its TTL monitor removes. */
+async function measureExpiry({ sessions }: Collections, { keys, mongo }: TestServers): Promise<number> {
+  const { fillerSession } = await createSessionSeeds(keys);
+  const longAgo = new Date(0);
+  const expired = Array.from({ length: expiring }, () => {
+    const session = fillerSession({ userId: randomUUID(), groupId: randomUUID() });
+    return { ...session, absolute_expires_at: longAgo };
+  });
+  await sessions.insertMany(expired, quickly);
+  await settle(mongo.uri, mongo.pids());
+  const isOver = async () => (await sessions.countDocuments({ absolute_expires_at: longAgo }, { limit: 1 })) === 0;
+  const usedMs = countCpu(mongo.pids());
+  await adminCommand(mongo.uri, { setParameter: 1, ttlMonitorEnabled: true });
+  await waitUntil(isOver, { what: 'the removal of expired sessions', timeoutMs: 600_000, intervalMs: 250 });
+  const spentMs = usedMs();
+  await adminCommand(mongo.uri, { setParameter: 1, ttlMonitorEnabled: false });
+  return spentMs / expiring;
 }
 
 /** Returns the size of the indexes and of the documents, which the cache holds uncompressed. */
@@ -127,11 +164,16 @@ const quickly = { ordered: false, writeConcern: { w: 1 } } as const;
 async function fillStore(
   collections: Collections,
   keys: KeyFiles,
-  { users, accounts, sessions }: Readonly<Record<'users' | 'accounts' | 'sessions', number>>,
+  {
+    users,
+    sessionsEach: atLeast,
+    accounts,
+    sessions,
+  }: Readonly<Record<'users' | 'sessionsEach' | 'accounts' | 'sessions', number>>,
 ) {
   const passwordHash = makeHash();
   const { newSession, fillerSession } = await createSessionSeeds(keys);
-  const sessionsEach = Math.ceil(Math.max(users, sessions) / users);
+  const sessionsEach = Math.max(atLeast, Math.ceil(sessions / users));
   const emails: string[] = [];
   const kept: SeededSession[] = [];
 

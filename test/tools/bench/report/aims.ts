@@ -101,10 +101,12 @@ function growthAims(levels: readonly GrowthLevel[]): Aim[] {
   const [first, last] = [roomy[0], roomy.at(-1)];
   if (first === undefined || last === undefined || first === last) return [];
   const [few, many] = [first, last].map(({ users }) => users.toLocaleString('en'));
-  return first.costs.map(({ operation, both }) => {
-    const what = `${operation}: cost with ${many} users beside ${few}`;
-    return atMost(maxGrowth, '×', what, costAt(last, operation) / both);
-  });
+  const growth = (what: string, ratio: number) =>
+    atMost(maxGrowth, '×', `${what}: cost with ${many} users beside ${few}`, ratio);
+  return [
+    ...first.costs.map(({ operation, both }) => growth(operation, costAt(last, operation) / both)),
+    growth('expiry', last.expiryMs / first.expiryMs),
+  ];
 }
 
 /** Returns the CPU milliseconds of api and MongoDB together. */
