@@ -100,7 +100,7 @@ export function newTestBed(collections: Collections, keys: KeyFiles): TestBed {
       const { newSession } = await createSessionSeeds(keys);
       const seeds = Array.from({ length: count }, () => newSession());
       await collections.sessions.insertMany(seeds.map(({ document }) => document));
-      return seeds.map(({ session }) => session);
+      return seeds.map(({ session }) => session());
     },
   };
 }

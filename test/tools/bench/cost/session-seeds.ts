@@ -16,10 +16,7 @@ export interface SessionOwner {
   readonly groupId: string;
 }
 
-/**
- * Lifetime of the access tokens, which lasts for the longest run. A server that is to accept them needs the same
- * setting.
- */
+/** Lifetime of the access tokens, which outlasts a measurement. A server that is to accept them needs the same. */
 export const seededTokenSeconds = 3_600;
 
 const daysMs = 86_400_000;
@@ -36,7 +33,10 @@ export async function createSessionSeeds(keys: KeyFiles) {
   });
   const kid = refreshTokens.currentKid;
   return {
-    /** Creates a live session that is not written yet, as if after a login and `generation - 1` refreshes. */
+    /**
+     * Creates a live session that is not written yet, as if after a login and `generation - 1` refreshes. The access
+     * token is signed when `session` is called, because a large store takes longer to fill than a token lives.
+     */
     newSession(owner: SessionOwner = { userId: randomUUID(), groupId: randomUUID() }, generation = 1) {
       const [sessionId, nonce] = [randomUUID(), randomBytes(32)];
       const parts = { kid, sessionId, generation };
@@ -47,8 +47,10 @@ export async function createSessionSeeds(keys: KeyFiles) {
         ahead: precomputedHashes(refreshTokens, parts, nonce),
       });
       const { user_id, claims, device_id } = document;
-      const access_token = sign({ user_id, ...claims, sid: sessionId, device_id });
-      const session: SeededSession = { session_id: sessionId, access_token, refresh_token };
+      const session = (): SeededSession => ({
+        ...{ session_id: sessionId, refresh_token },
+        access_token: sign({ user_id, ...claims, sid: sessionId, device_id }),
+      });
       return { document, session };
     },
     /** Creates a session that no token fits, at a fraction of the cost, to fill a store. */

@@ -175,7 +175,7 @@ async function fillStore(
   const { newSession, fillerSession } = await createSessionSeeds(keys);
   const sessionsEach = Math.max(atLeast, Math.ceil(sessions / users));
   const emails: string[] = [];
-  const kept: SeededSession[] = [];
+  const kept: (() => SeededSession)[] = [];
 
   async function writeBatch(index: number): Promise<void> {
     const length = Math.min(batch, users - index * batch);
@@ -198,14 +198,20 @@ async function fillStore(
   }
 
   await runAtOnce({ count: Math.ceil(users / batch), atOnce: writersAtOnce }, writeBatch);
-  const taking = <T>(from: T[]) => {
+  const taking = <T>(from: readonly T[]) => {
     const left = shuffled(from);
     return async (count: number): Promise<T[]> => {
       if (left.length < count) throw new RangeError(`${count} items were asked for, there are ${left.length}`);
       return left.splice(0, count);
     };
   };
-  return { refreshesEach: 1, accounts: taking(emails), sessions: taking(kept), sessionCount: users * sessionsEach };
+  const takeSessions = taking(kept);
+  return {
+    refreshesEach: 1,
+    accounts: taking(emails),
+    sessions: async (count: number) => (await takeSessions(count)).map((session) => session()),
+    sessionCount: users * sessionsEach,
+  };
 }
 
 /** Shuffles the items, so that each round of the benchmark gets items from the whole store. */
