@@ -533,7 +533,7 @@ const views: readonly (readonly [path: string, heading: string, text: string])[]
 
   test('every error is told in words with the id of the request, in both languages', async () => {
     await open('/');
-    let read = () => page.goto(accountPath) as Promise<unknown>;
+    let read: () => Promise<unknown> = () => page.goto(accountPath);
     for (const code of errorCodes.filter((each) => each !== 'signed_out' && each !== 'reason_missing')) {
       server.use(accountCall, () => refusal(409, code, `The server’s own words of ${code}.`));
       await read();

@@ -5,7 +5,7 @@
 export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = {
   // The rule's first commit. Earlier subjects may be longer.
   commits: ['node', 'test/tools/checks/check-commits.ts', '4d1a35ee6c6a8205f3198699aeaf1d19052f103b'],
-  // Each further checker of tsc checks most types again. Its heap is small beside the machine's memory.
+  // Each further checker of tsc checks most types again. GOGC spares it most of its garbage collections.
   types: ['GOGC=400', 'tsc', '--checkers', '1'],
   'page-types': ['GOGC=400', 'tsc', '--checkers', '1', '--project', 'libs/page'],
   lint: ['biome', 'check', '--error-on-warnings'],

@@ -47,9 +47,8 @@ export async function measureGrowth(
   log: (line: string) => void,
 ): Promise<GrowthLevel[]> {
   const api = await startOwnCandidate(apiOf('api'), servers);
-  const monitor = (values: object) => adminCommand(servers.mongo.uri, { setParameter: 1, ...values });
-  // It removes nothing until that is measured, and looks every second then.
-  for (const values of [{ ttlMonitorEnabled: false }, { ttlMonitorSleepSecs: 1 }]) await monitor(values);
+  await switchTtlMonitor(servers, false);
+  await adminCommand(servers.mongo.uri, { setParameter: 1, ttlMonitorSleepSecs: 1 });
   try {
     const levels: GrowthLevel[] = [];
     let sessions = 0;
@@ -70,7 +69,7 @@ export async function measureGrowth(
     return levels;
   } finally {
     await setMongoCache(servers.mongo.uri, roomyCacheMib);
-    await monitor({ ttlMonitorEnabled: true });
+    await switchTtlMonitor(servers, true);
     await api.end();
   }
 }
@@ -102,11 +101,17 @@ async function measureLevel(api: OwnCandidate, testBed: TestBed, servers: TestSe
   };
 }
 
+/** The monitor is off while anything else is measured. */
+async function switchTtlMonitor({ mongo }: TestServers, ttlMonitorEnabled: boolean): Promise<void> {
+  await adminCommand(mongo.uri, { setParameter: 1, ttlMonitorEnabled });
+}
+
 /** Number of sessions that expire at once. */
 const expiring = 20_000;
 
 /** Returns the CPU milliseconds of MongoDB for each session that its TTL monitor removes. */
-async function measureExpiry({ sessions }: Collections, { keys, mongo }: TestServers): Promise<number> {
+async function measureExpiry({ sessions }: Collections, servers: TestServers): Promise<number> {
+  const { keys, mongo } = servers;
   const { fillerSession } = await createSessionSeeds(keys);
   const longAgo = new Date(0);
   const expired = Array.from({ length: expiring }, () => {
@@ -117,10 +122,10 @@ async function measureExpiry({ sessions }: Collections, { keys, mongo }: TestSer
   await settle(mongo.uri, mongo.pids());
   const isOver = async () => (await sessions.countDocuments({ absolute_expires_at: longAgo }, { limit: 1 })) === 0;
   const usedMs = countCpu(mongo.pids());
-  await adminCommand(mongo.uri, { setParameter: 1, ttlMonitorEnabled: true });
+  await switchTtlMonitor(servers, true);
   await waitUntil(isOver, { what: 'the removal of expired sessions', timeoutMs: 600_000, intervalMs: 250 });
   const spentMs = usedMs();
-  await adminCommand(mongo.uri, { setParameter: 1, ttlMonitorEnabled: false });
+  await switchTtlMonitor(servers, false);
   return spentMs / expiring;
 }
 
